@@ -41,17 +41,17 @@ describe.each(implementations)('%s filesystem', (_name, create) => {
     const files = create();
     must(await files.write('file', ''));
     must(await files.mkdir('dir'));
-    expect(await files.read('nothing')).toMatchObject(failed('it is not there'));
-    expect(await files.stat('nothing')).toMatchObject(failed('it is not there'));
-    expect(await files.remove('nothing')).toMatchObject(failed('it is not there'));
+    expect(await files.read('nothing')).toMatchObject(failed('it does not exist'));
+    expect(await files.stat('nothing')).toMatchObject(failed('it does not exist'));
+    expect(await files.remove('nothing')).toMatchObject(failed('it does not exist'));
     expect(await files.read('dir')).toMatchObject(failed('it is not a file'));
     expect(await files.write('dir', '')).toMatchObject(failed('it is not a file'));
     expect(await files.list('file')).toMatchObject(failed('it is not a directory'));
     expect(await files.write('file/below', '')).toMatchObject(failed('a part of it is not a directory'));
-    expect(await files.mkdir('file')).toMatchObject(failed('it is there already'));
-    expect(await files.symlink('x', 'dir')).toMatchObject(failed('it is there already'));
-    expect(await files.rename('dir', 'file')).toMatchObject(failed('it is there already'));
-    expect(await files.rename('dir', 'dir/inside')).toMatchObject(failed('it is inside what is moved'));
+    expect(await files.mkdir('file')).toMatchObject(failed('it already exists'));
+    expect(await files.symlink('x', 'dir')).toMatchObject(failed('it already exists'));
+    expect(await files.rename('dir', 'file')).toMatchObject(failed('it already exists'));
+    expect(await files.rename('dir', 'dir/inside')).toMatchObject(failed('it is inside the moved directory'));
     expect(await files.remove('.')).toMatchObject(failed('it is the root'));
   });
 

@@ -10,32 +10,32 @@ import { restoreAll } from '../snapshots/two-phase-restore.ts';
 
 export type NothingKeptError = ErrorEnvelope<'state/nothing-to-undo'>;
 
-/** A call whose rollback kept something: the files before it, and what was kept. */
+/** A call whose rollback kept files: the files before the call, and the kept ones. */
 export interface KeptCall {
   readonly id: string;
   readonly before: Digest;
   readonly kept: KeptFiles;
 }
 
-/** What bringing back kept files changes, or would change. */
+/** What restoring kept files changes, or would change. */
 export interface KeptBroughtBack {
   readonly paths: readonly string[];
-  /** Kept paths that were changed since the rollback, and stay as they are. */
+  /** Kept paths that have changed since the rollback and are not touched. */
   readonly conflicts: readonly string[];
-  /** Where what was kept of those is put instead, if copies are asked for. */
+  /** Where copies of those are written, if requested. */
   readonly copies?: readonly string[] | undefined;
   readonly lost: readonly string[];
 }
 
 /**
- * Brings back what the rollback of a call overwrote or removed. A path that is no longer as the rollback left it stays, and
- * is told; with `copies`, what was kept of it comes beside it, under a name that is free. With `dryRun` nothing is changed.
+ * Restores files that the rollback of a call overwrote or removed. A path that has changed since the rollback is left alone
+ * and reported; with `copies`, the kept version is written next to it under a free name. With `dryRun` nothing is changed.
  */
 export async function bringBackKept(options: {
   readonly files: Filesystem;
   readonly call: KeptCall;
   readonly locks: PathLocks;
-  /** Kept paths that are not wanted. */
+  /** Kept paths to skip. */
   readonly except?: ReadonlySet<string>;
   readonly copies?: boolean;
   readonly dryRun?: boolean;
@@ -76,7 +76,7 @@ interface Trees {
   readonly now: FilesystemSnapshot;
 }
 
-/** The tree before the call with every kept path that can be put back. */
+/** The tree before the call with every kept path that can be restored. */
 function planned(kept: KeptFiles, trees: Trees, except: ReadonlySet<string>, wantsCopies: boolean) {
   const paths: string[] = [];
   const conflicts: string[] = [];
@@ -111,7 +111,7 @@ function planned(kept: KeptFiles, trees: Trees, except: ReadonlySet<string>, wan
   return { target, left, paths, conflicts, copies };
 }
 
-/** A path beside another one that nothing has: from the first part on that is no directory now it has another name. */
+/** A free path next to another one: renamed from the first part that is not a directory now. */
 function freeBeside(parts: readonly string[], trees: readonly [DirectoryNode, DirectoryNode]): readonly string[] {
   const at = parts.findIndex((_, index) => nodeAt(trees[0], parts.slice(0, index + 1))?.kind !== 'directory');
   const depth = at === -1 ? parts.length - 1 : at;
@@ -122,7 +122,7 @@ function freeBeside(parts: readonly string[], trees: readonly [DirectoryNode, Di
   }
 }
 
-/** A tree with the directories on the way to a path, where they are known. */
+/** A tree with a path's parent directories, if known. */
 function withDirectories(
   tree: DirectoryNode,
   parts: readonly string[],
@@ -138,13 +138,13 @@ function withDirectories(
   return result;
 }
 
-/** For a directory that was kept for its mode, what is in it does not count. */
+/** For a directory kept for its mode, the contents do not matter. */
 function isSame(a: TreeNode | undefined, b: TreeNode | undefined): boolean {
   if (a?.kind !== 'directory' || b?.kind !== 'directory') return sameNode(a, b);
   return sameNode({ ...a, entries: new Map() }, { ...b, entries: new Map() });
 }
 
-/** Whether something that is no directory, and was not there before, is on the way to a path. */
+/** Whether a parent of a path is now something new that is not a directory. */
 function isBlocked(now: DirectoryNode, before: DirectoryNode, parts: readonly string[]): boolean {
   return parts.some((_, depth) => {
     const around = parts.slice(0, depth);
@@ -153,7 +153,7 @@ function isBlocked(now: DirectoryNode, before: DirectoryNode, parts: readonly st
   });
 }
 
-/** The target with a path as it was before the call; what was there only on the way to it goes with it. */
+/** The target with a path as it was before the call; parents that existed only for it are removed too. */
 function withBefore(target: DirectoryNode, before: DirectoryNode, parts: readonly string[]): DirectoryNode {
   const was = nodeAt(before, parts);
   const there = nodeAt(target, parts);
@@ -179,7 +179,7 @@ function partsOf(path: string): readonly string[] {
 
 export function nothingKept(call: string): NothingKeptError {
   return failure('state/nothing-to-undo', {
-    message: `nothing was kept of call ${call}: its rollback overwrote and removed nothing`,
+    message: `call ${call} kept no files: its rollback overwrote and removed nothing`,
     suggestion: 'Choose a call whose checkpoint lists kept files.',
   });
 }

@@ -1,13 +1,13 @@
 import { pathParts } from '../filesystem/path-name.ts';
 import { type DirectoryNode, joined, sameNode, type TreeNode, withNode } from '../filesystem/tree.ts';
 
-/** What is at one path, without what is below it. */
+/** What is at one path, without its descendants. */
 export type Leaf = Exclude<TreeNode, DirectoryNode> | Omit<DirectoryNode, 'entries' | 'identity' | 'partial'>;
 
-/** What calls did to files: each path that they changed, before the first and after the last of them. */
+/** The file changes of calls: each changed path, before the first and after the last of them. */
 export type CallChanges = ReadonlyMap<string, { readonly before?: Leaf; readonly after?: Leaf }>;
 
-/** What one call did, from the pictures before and after it. Either may tell of the changed paths alone. */
+/** The changes of one call, from the pictures before and after it. Either may contain only the changed paths. */
 export function changesBetween(before: DirectoryNode, after: DirectoryNode): CallChanges {
   const changes = new Map<string, { before?: Leaf; after?: Leaf }>();
   compare(before, after, '', changes);
@@ -15,8 +15,8 @@ export function changesBetween(before: DirectoryNode, after: DirectoryNode): Cal
 }
 
 /**
- * What calls did one after the other, oldest first. Where a call did not find what the one before it had left, somebody else
- * was there in between: that is a conflict.
+ * The changes of consecutive calls, oldest first. If a call did not find what the previous one left, somebody else made a
+ * change in between: that is a conflict.
  */
 export function joinedChanges(calls: readonly CallChanges[]): {
   readonly changes: CallChanges;
@@ -35,7 +35,7 @@ export function joinedChanges(calls: readonly CallChanges[]): {
   return { changes, conflicts };
 }
 
-/** A tree as it was before calls changed it, whatever became of those paths since. */
+/** A tree as it was before the calls, whatever happened to those paths since. */
 export function treeBefore(tree: DirectoryNode, changes: CallChanges): DirectoryNode {
   const paths = [...changes.keys()].sort((a, b) => depthOf(a) - depthOf(b));
   let result = tree;
@@ -77,7 +77,7 @@ function sameLeaf(a: Leaf | undefined, b: Leaf | undefined): boolean {
   return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
 }
 
-/** Whether a call may have found what the one before it had left: of a file that was not read, its size and mode tell. */
+/** Whether a call may have found what the previous one left: an unread file is compared by size and mode. */
 function mayBeSame(left: Leaf | undefined, found: Leaf | undefined): boolean {
   const isUnread = (leaf: Leaf | undefined) => leaf?.kind === 'file' && leaf.digest === null;
   if (left?.kind !== 'file' || found?.kind !== 'file' || !(isUnread(left) || isUnread(found)))
@@ -114,7 +114,7 @@ function depthOf(path: string): number {
   return path === '' ? 0 : path.split('/').length;
 }
 
-/** Those of the paths that were not there before: undoing the changes removes them. */
+/** Paths that did not exist before: undoing the changes removes them. */
 export function removedIn(changes: CallChanges, paths: readonly string[]): readonly string[] {
   return paths.filter(path => changes.has(path) && changes.get(path)?.before === undefined);
 }

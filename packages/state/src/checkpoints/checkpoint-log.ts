@@ -1,14 +1,14 @@
 import * as fs from 'node:fs';
 import { type HostFiles, nodeHostFiles } from '../filesystem/host-files.ts';
 
-/** Where checkpoints outlive the process: lines of text, oldest first. */
+/** Durable storage for checkpoints: lines of text, oldest first. */
 export interface CheckpointLog {
-  /** Where it is on disk. */
+  /** Its path on disk. */
   readonly file?: string;
-  /** Adds a line. With `durable` it outlives the machine when this returns. */
+  /** Appends a line. With `durable` it survives a machine crash once this returns. */
   append(line: string, options: { readonly durable: boolean }): Promise<void>;
   load(): Promise<readonly string[]>;
-  /** Replaces everything by these lines, or leaves everything as it was. */
+  /** Replaces all lines atomically. */
   rewrite(lines: readonly string[]): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export function createMemoryCheckpointLog(): CheckpointLog {
   };
 }
 
-/** A JSONL file. A last line without its newline was never acknowledged and is cut off on loading. */
+/** A JSONL file. A last line without a newline was never acknowledged and is cut off on loading. */
 export function openHostCheckpointLog(file: string, files: HostFiles = nodeHostFiles): CheckpointLog {
   return {
     file,

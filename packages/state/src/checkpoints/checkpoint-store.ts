@@ -18,7 +18,7 @@ import { type CheckpointLog, createMemoryCheckpointLog } from './checkpoint-log.
 
 const outcome = z.enum(['succeeded', 'failed', 'unknown']);
 
-/** What is known about a call besides its snapshots. */
+/** Facts about a call, apart from its snapshots. */
 const checkpointFacts = {
   toolCallId: z.string().min(1),
   toolName: z.string(),
@@ -40,7 +40,7 @@ export interface ToolCheckpoint {
   readonly resultSummary: string | null;
   readonly elapsedMs: number | null;
   readonly recordedAt: z.infer<typeof timestamp>;
-  /** What the rollback of the call overwrote or removed: it can be brought back. */
+  /** Files that the rollback of the call overwrote or removed; they can be restored. */
   readonly kept?: KeptFiles | undefined;
 }
 
@@ -48,9 +48,9 @@ export type CheckpointError = ErrorEnvelope<'state/checkpoint-unknown' | 'state/
 
 /** The snapshots of the last calls, in the order in which the calls ended. */
 export interface CheckpointStore {
-  /** The file that they survive in. */
+  /** The file that stores them. */
   readonly file?: string;
-  /** Throws what the log throws when it cannot be written; the checkpoint is there all the same until a restart. */
+  /** Throws the log's error if it cannot be written; the checkpoint still exists until a restart. */
   record(checkpoint: ToolCheckpoint, options?: { readonly durable?: boolean }): Promise<void>;
   get(toolCallId: string): ToolCheckpoint | undefined;
   getPreSnapshot(toolCallId: string): CompositeSnapshot | null;

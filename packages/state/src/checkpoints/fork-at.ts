@@ -18,12 +18,12 @@ export type ForkFailedError = ErrorEnvelope<'state/fork-failed'>;
 
 export interface Fork {
   readonly state: ExecutionState;
-  /** What the snapshot knows of but does not hold, such as opaque directories. */
+  /** Entries that the snapshot names without content, such as opaque directories. */
   readonly lost: readonly string[];
 }
 
 /**
- * A new state that begins where another one was before or after a call. It has its own session, a child of the other's,
+ * A new state that starts from another one's state before or after a call. It has its own session, a child of the other's,
  * and its own resources, which must be fresh; the other state is not touched.
  */
 export async function forkAt(options: {
@@ -69,7 +69,7 @@ export async function forkAt(options: {
   return ok({ state: forked, lost: restored.value.lost });
 }
 
-/** All files of a boundary whose checkpoint tells of some alone; undefined where it tells of all. */
+/** All files at a boundary whose checkpoint lists only some; undefined if it lists all. */
 async function wholeFiles(
   state: ExecutionState,
   toolCallId: string,
@@ -101,6 +101,6 @@ async function hasOwnDirectory(from: Resources, into: Resources): Promise<Result
 function forkFailed(reason: string): ForkFailedError {
   return failure('state/fork-failed', {
     message: `the state cannot be forked: ${reason}`,
-    suggestion: 'Give the fork an empty directory of its own.',
+    suggestion: 'Give the fork its own empty directory.',
   });
 }

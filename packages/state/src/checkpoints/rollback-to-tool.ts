@@ -14,17 +14,17 @@ export type CheckpointUnknownError = ErrorEnvelope<'state/checkpoint-unknown'>;
 export type ToolPhase = 'pre' | 'post';
 
 export interface RollbackReport extends RestoreReport {
-  /** What the rollback itself is recorded as. */
+  /** The name under which the rollback itself is recorded. */
   readonly checkpointId: string;
 }
 
 const ROLLBACK = 'rollback';
 
 /**
- * Brings the state back to before, or after, a call. Only what the calls since then did is undone: what others changed
- * elsewhere stays, and where both changed the same path nothing is overwritten and the conflict is told.
+ * Rolls the state back to before or after a call. Only the changes of later calls are undone: changes by others elsewhere
+ * stay, and if both changed the same path, nothing is overwritten and the conflict is reported.
  *
- * The rollback is recorded like a call, so that it can be undone too and is not taken for somebody else's doing.
+ * The rollback is recorded like a call, so that it can be undone too and is not mistaken for somebody else's change.
  */
 export async function rollbackToTool(options: {
   readonly state: ExecutionState;
@@ -74,12 +74,12 @@ export async function rollbackToTool(options: {
   }
 }
 
-/** Whether a checkpoint tells of the paths that its call changed alone. */
+/** Whether a checkpoint contains only the paths that its call changed. */
 function tellsSome({ pre }: ToolCheckpoint): boolean {
   return (pre.resources.get(filesystem.name) as FilesystemSnapshot | undefined)?.tree.partial === true;
 }
 
-/** The snapshot of a tool boundary. After a call that did not succeed the state is what it was before it. */
+/** The snapshot of a tool boundary. After a call that did not succeed, the state is as before it. */
 export function boundarySnapshot(
   state: ExecutionState,
   toolCallId: string,

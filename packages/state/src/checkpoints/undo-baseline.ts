@@ -7,15 +7,15 @@ import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ToolCheckpoint } from './checkpoint-store.ts';
 
 export interface UndoBaseline {
-  /** What the calls left, except where only others changed something: there it is what it should become, so it stays. */
+  /** What the calls left, except at paths that only others changed: there it equals the target, so they stay. */
   readonly left: CompositeSnapshot;
   /** Paths that both the calls and others changed. */
   readonly conflicts: readonly string[];
 }
 
 /**
- * What undoing a chain of calls has to start from. Others may have changed files between two calls, and the snapshots of
- * later calls then contain that: it shows as a difference between what one call left and what the next one found.
+ * The baseline for undoing a chain of calls. Others may have changed files between two calls, and later snapshots then
+ * contain those changes: they show as a difference between what one call left and what the next one found.
  */
 export function undoBaseline(chain: readonly ToolCheckpoint[], target: CompositeSnapshot): UndoBaseline | undefined {
   const last = chain.at(-1);
@@ -37,7 +37,7 @@ export function undoBaseline(chain: readonly ToolCheckpoint[], target: Composite
   return { left: { ...leftByLast, resources }, conflicts };
 }
 
-/** A pipe, socket or device that is gone was lost by the rollback of a call: that is nobody's change. */
+/** A missing pipe, socket or device was lost by the rollback of a call: that is nobody's change. */
 function changedByOthers(left: DirectoryNode | undefined, found: DirectoryNode | undefined): readonly string[] {
   return differingPaths(left, found).filter(path => {
     const parts = pathParts(path);
@@ -52,6 +52,6 @@ function withTargetAt(base: DirectoryNode, target: DirectoryNode, path: string):
 }
 
 function treeOf(snapshot: CompositeSnapshot): DirectoryNode | undefined {
-  // The filesystem itself put this snapshot in.
+  // The filesystem itself added this snapshot.
   return (snapshot.resources.get(filesystem.name) as FilesystemSnapshot | undefined)?.tree;
 }

@@ -16,28 +16,28 @@ export type NothingToUndoError = ErrorEnvelope<'state/nothing-to-undo'>;
 
 /** What undoing a call changes, or would change. */
 export interface CallUndo {
-  /** Paths that are brought back; none where they are as before already. */
+  /** Restored paths; empty if they already are as before. */
   readonly paths: readonly string[];
-  /** Those of the paths that were not there before the call, and are removed. */
+  /** Paths that did not exist before the call and are removed. */
   readonly removed?: readonly string[] | undefined;
-  /** What cannot be brought back, by name. */
+  /** Names of what cannot be restored. */
   readonly lost: readonly string[];
-  /** Paths that were changed since and stay as they are. Only where kept files are brought back. */
+  /** Paths that have changed since and are not touched. Only when restoring kept files. */
   readonly conflicts?: readonly string[] | undefined;
-  /** Where what was kept of those is put instead, if copies are asked for. */
+  /** Where copies of those are written, if requested. */
   readonly copies?: readonly string[] | undefined;
 }
 
 /**
- * Undoes what one call did to files, and nothing else: what others did elsewhere stays, whenever that was. Where a path is
- * no longer as the call left it, nothing is overwritten and the conflict is told. With `dryRun` nothing is changed.
+ * Undoes the file changes of one call, and nothing else: changes by others elsewhere stay. If a path has changed since the
+ * call, nothing is overwritten and the conflict is reported. With `dryRun` nothing is changed.
  */
 export async function undoCall(options: {
   readonly files: Filesystem;
   readonly checkpoint: ToolCheckpoint;
   readonly locks: PathLocks;
   readonly dryRun?: boolean;
-  /** The calls of the run that ended after this one. Asked for only if there is a conflict, to say whose doing it is. */
+  /** The calls of the run that ended after this one. Read only to attribute a conflict. */
   readonly later?: () => Promise<readonly LaterCall[]>;
   readonly signal?: AbortSignal;
 }): Promise<Result<CallUndo, StateError | LockError | NothingToUndoError>> {
@@ -89,7 +89,7 @@ export async function undoCall(options: {
   }
 }
 
-/** What a later call found and left, as far as it is known. */
+/** What a later call found and left, if known. */
 export interface LaterCall {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -97,7 +97,7 @@ export interface LaterCall {
   readonly after: FilesystemSnapshot;
 }
 
-/** Which later calls changed some of the paths: each path is the last one's that did. */
+/** The later calls that changed some of the paths: each path belongs to the last call that changed it. */
 function laterChanges(paths: readonly string[], calls: readonly LaterCall[]): readonly LaterChange[] {
   const found = new Map<LaterCall, string[]>();
   const changes = calls.map(call => ({ call, changed: differingPaths(call.before.tree, call.after.tree) }));
@@ -109,9 +109,9 @@ function laterChanges(paths: readonly string[], calls: readonly LaterCall[]): re
 }
 
 /**
- * The files as they were before or after a call. Where its checkpoint tells of the changed paths alone, they are what is there
- * `now`, without what that call and those after it did (`chain`, from that call on, oldest first); undefined where that is not
- * known.
+ * The files as they were before or after a call. If its checkpoint contains only the changed paths, they are computed from
+ * `now` by removing the changes of that call and later ones (`chain`, from that call on, oldest first); undefined if those are
+ * unknown.
  */
 export function treeAt(
   chain: readonly ToolCheckpoint[],
@@ -127,13 +127,13 @@ export function treeAt(
   return treeBefore(now, joinedChanges(undone.map(callChanges)).changes);
 }
 
-/** What a call did to files. */
+/** The file changes of a call. */
 export function callChanges({ pre, post }: ToolCheckpoint): CallChanges {
   const [before, after] = [treeOf(pre), post === null ? undefined : treeOf(post)];
   return before === undefined || after === undefined ? new Map() : changesBetween(before, after);
 }
 
-/** Puts files into a directory that is empty, in one go. */
+/** Writes files into an empty directory in one step. */
 export async function putFiles(
   files: Filesystem,
   tree: DirectoryNode,
@@ -154,7 +154,7 @@ function partsOf(path: string): readonly string[] {
 }
 
 function treeOf(snapshot: CompositeSnapshot): DirectoryNode | undefined {
-  // The filesystem itself put this snapshot in.
+  // The filesystem itself added this snapshot.
   return (snapshot.resources.get(filesystem.name) as FilesystemSnapshot | undefined)?.tree;
 }
 
@@ -164,7 +164,7 @@ function nothingToUndo({ toolCallId, toolName, outcome }: ToolCheckpoint): Nothi
       ? 'it changed no files'
       : `it ${outcome === 'failed' ? 'failed, and nothing of it was applied' : 'has an unknown outcome'}`;
   return failure('state/nothing-to-undo', {
-    message: `there is nothing to undo of call ${toolCallId} of ${toolName}: ${why}`,
-    suggestion: 'Choose a call that changed files. What a tool did elsewhere cannot be undone.',
+    message: `call ${toolCallId} of ${toolName} has nothing to undo: ${why}`,
+    suggestion: 'Choose a call that changed files. Effects elsewhere cannot be undone.',
   });
 }

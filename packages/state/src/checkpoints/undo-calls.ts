@@ -6,7 +6,7 @@ import { joined } from '../filesystem/tree.ts';
 import { conflict, pathsOf, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import { type CallChanges, joinedChanges, removedIn } from './call-changes.ts';
 
-/** What one call changed under the root that it worked in. */
+/** The changes of one call under its root. */
 export interface CallInRoot {
   readonly root: string;
   readonly changes: CallChanges;
@@ -16,26 +16,26 @@ export interface CallInRoot {
 export interface RootUndo {
   readonly root: string;
   readonly paths: readonly string[];
-  /** Those of the paths that were not there before, and are removed. */
+  /** Paths that did not exist before and are removed. */
   readonly removed: readonly string[];
-  /** Paths that were never kept, and stay as they are. */
+  /** Paths that were never captured and are not touched. */
   readonly lost: readonly string[];
 }
 
 /**
- * Undoes what calls did to files under one or more roots, as if they had been one call. A root inside another counts as part of
- * it. Every root is checked before the first one is changed: if somebody else changed any of the paths, all roots stay as they
- * are and the conflict names the paths. If that only shows while a root is being undone, the roots before it are put back.
+ * Undoes the file changes of several calls under one or more roots, as if they had been one call. A root inside another counts
+ * as part of it. Every root is checked before the first one is changed: if somebody else changed any of the paths, no root is
+ * touched and the conflict names the paths. If a conflict appears only while a root is being undone, earlier roots are restored.
  */
 export async function undoCalls<E extends ErrorEnvelope>(options: {
   /** Oldest first. */
   readonly calls: readonly CallInRoot[];
-  /** Names the undo in the records of what is under way. */
+  /** Names the undo in the undo log. */
   readonly id: string;
   readonly open: (root: string) => Result<Filesystem, E>;
   readonly locks: PathLocks;
   readonly dryRun?: boolean;
-  /** How a conflict names a path; relative to its root by default. */
+  /** Formats a path in a conflict; relative to its root by default. */
   readonly nameOf?: (root: string, path: string) => string;
 }): Promise<Result<readonly RootUndo[], StateError | LockError | E>> {
   const { id, locks, dryRun = false, nameOf = (_, name) => name } = options;
@@ -88,7 +88,7 @@ interface Place {
   readonly calls: CallChanges[];
 }
 
-/** The outermost roots, sorted so that everybody locks them in the same order, with the changes of all calls below each. */
+/** The outermost roots, sorted for a consistent lock order, with the changes of all calls below each. */
 function byRoot<E extends ErrorEnvelope>(
   calls: readonly CallInRoot[],
   open: (root: string) => Result<Filesystem, E>,

@@ -3,19 +3,19 @@ import { checkDepth } from './deep-paths.ts';
 import { nameFromBytes, osPath } from './path-name.ts';
 
 /**
- * Looks below a directory, also at what its owner may not read (`chmod 000`).
+ * Reads below a directory, including entries that their owner has closed (`chmod 000`).
  *
- * 1. Everything is shown as it was before it was opened, its times too.
- * 2. A directory stays open until `close`; a file gets its mode back before its descriptor is answered.
- * 3. What belongs to somebody else is not opened: looking at it throws the system's error.
+ * 1. Everything is shown as it was before it was opened, including its times.
+ * 2. A directory stays open until `close`; a file's mode is restored before its descriptor is returned.
+ * 3. Entries of other users are not opened: reading them throws the system's error.
  */
 export interface ClosedPaths {
-  /** Where a path is, absolute. */
+  /** A path's absolute location. */
   fullOf(path: string): string;
   stat(path: string): fs.BigIntStats | undefined;
   /** Throws for a directory that is nested too deeply. */
   names(path: string): readonly string[];
-  /** Whether a directory can be looked into. */
+  /** Whether a directory can be read. */
   canLook(path: string): boolean;
   /** A descriptor to read a file with. */
   openFile(path: string): number;
@@ -26,7 +26,7 @@ export function lookIntoClosed(top: string): ClosedPaths {
   const before = new Map<string, fs.BigIntStats>();
   const closings: (() => void)[] = [];
   const fullOf = (path: string) => (path === '' ? top : `${top}/${path}`);
-  /** Opens a directory, and those on the way to it. */
+  /** Opens a directory and its parents. */
   const open = (path: string) => {
     if (path !== '') open(parentOf(path));
     const there = statOf(fullOf(path));
@@ -71,12 +71,12 @@ export function lookIntoClosed(top: string): ClosedPaths {
   };
 }
 
-/** Opens a file or directory to read or sync it. One that its owner closed has its mode back before this returns. */
+/** Opens a file or directory to read or sync it. If its owner had closed it, its mode is restored before this returns. */
 export function openToLook(full: string, flags = 0): number {
   return whileOpen(full, () => fs.openSync(osPath(full), fs.constants.O_RDONLY | flags));
 }
 
-/** Does what needs a file or directory to be readable; if it is refused, again while the path itself is open. */
+/** Runs an action that needs read access; if refused, runs it again with the path opened. */
 export function whileOpen<T>(full: string, work: () => T): T {
   try {
     return work();
@@ -92,7 +92,7 @@ export function whileOpen<T>(full: string, work: () => T): T {
   }
 }
 
-/** Whether its mode keeps its owner from looking at it. Root is kept from nothing. */
+/** Whether its mode keeps its owner from reading it. Nothing keeps root from reading. */
 export function isClosed(stat: fs.BigIntStats): boolean {
   const needed = BigInt(neededFor(stat));
   return process.geteuid?.() !== 0 && (stat.mode & needed) !== needed;
@@ -102,10 +102,10 @@ function neededFor(stat: fs.BigIntStats): number {
   return stat.isDirectory() ? 0o500 : stat.isFile() ? 0o400 : 0;
 }
 
-/** Linux' `O_PATH`, which Node does not name: what may not be read can be held by it. */
+/** Linux's `O_PATH`, which Node does not define: it can hold entries that may not be read. */
 export const PATH_ONLY = 0o10000000;
 
-/** Lets the owner read it; answers what closes it again, wherever it is by then. */
+/** Lets the owner read it; returns a function that closes it again, wherever it has moved by then. */
 function openUp(full: string): () => void {
   const held =
     process.platform === 'linux' ? fs.openSync(osPath(full), PATH_ONLY | fs.constants.O_NOFOLLOW) : undefined;

@@ -4,10 +4,10 @@ import { type Digest, type ErrorEnvelope, err, failure, ok, type Result } from '
 export type ContentError = ErrorEnvelope<'state/content-missing' | 'state/content-corrupt'>;
 
 /**
- * Contents by digest, each kept once.
+ * Contents by digest, each stored once.
  *
- * What `put` answered can be read at once; it outlives the machine only after `sync`, which must be awaited before its
- * digest is written anywhere durable. What is read is checked against its digest.
+ * A content can be read as soon as `put` returns its digest; it survives a machine crash only after `sync`, which must be
+ * awaited before the digest is written anywhere durable. Reads are checked against the digest.
  */
 export interface ContentStore {
   put(content: Uint8Array): Promise<Digest>;
@@ -15,7 +15,7 @@ export interface ContentStore {
   putStream(chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
   sync(signal?: AbortSignal): Promise<void>;
   get(digest: Digest): Promise<Result<Uint8Array, ContentError>>;
-  /** The content in chunks. Throws a `ContentFault` where it is missing or corrupt. */
+  /** The content in chunks. Throws a `ContentFault` if it is missing or corrupt. */
   read(digest: Digest): AsyncIterable<Uint8Array>;
 }
 
@@ -75,8 +75,8 @@ export function contentMissing(digest: Digest): ContentError {
 
 export function contentCorrupt(digest: Digest): ContentError {
   return failure('state/content-corrupt', {
-    message: `the content ${digest} is not what was stored`,
-    suggestion: 'The disk or somebody changed it: restore from another checkpoint.',
+    message: `the content ${digest} is corrupt`,
+    suggestion: 'The disk or another program changed it: restore from another checkpoint.',
     details: { digest },
   });
 }

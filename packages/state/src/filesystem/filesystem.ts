@@ -15,7 +15,7 @@ export type FileResult<T> = Promise<Result<T, FileError>>;
 /** Files under one root. Paths are relative to it; symlinks are followed while they stay inside. */
 export interface Files {
   read(path: string): FileResult<Uint8Array>;
-  /** Makes the file, or replaces its content and keeps its mode. Missing parents are made. */
+  /** Creates the file, or replaces its content and keeps its mode. Missing parents are created. */
   write(path: string, content: Uint8Array | string): FileResult<void>;
   /** Removes a file, a link, or a directory with everything in it. */
   remove(path: string): FileResult<void>;
@@ -34,37 +34,37 @@ export interface FileEntry {
   readonly mode: number;
 }
 
-/** A filesystem as a resource of an execution state: it can be captured, brought back, and taken part in calls. */
+/** A filesystem as a resource of an execution state: it can be captured and restored, and takes part in calls. */
 export interface Filesystem extends Files, Snapshotable<FilesystemSnapshot> {
-  /** What equal and nested roots are told by. */
+  /** Identifies equal and nested roots. */
   readonly lockPath: string;
-  /** The directory on the host, where there is one. */
+  /** The directory on the host, if any. */
   readonly root: string | null;
-  /** What no path may enter on the host: absolute paths. */
+  /** Absolute host paths that no path may enter. */
   readonly refused: readonly string[];
-  /** Layers of the root, where they can be had. */
+  /** Layers of the root, if available. */
   readonly layering?: Layering;
   /**
-   * Brings back what calls changed at some paths, whole or not at all, and never over what somebody else changed. Absent
-   * where files are not on disk.
+   * Undoes the changes of calls at some paths, all or nothing, and never overwrites changes by others. Absent if files are
+   * not on disk.
    */
   undo?(
     changes: CallChanges,
     how: { readonly id: string; readonly dryRun?: boolean },
   ): Promise<Result<UndoneChanges, StateError>>;
-  /** Where a path leads, links followed, relative to the root. */
+  /** The target of a path, with links followed, relative to the root. */
   locate(path: string): Result<string, FileError>;
   /** Other paths under the root that name the same files as these do (hard links). */
   linkedPaths(paths: readonly string[], signal?: AbortSignal): Promise<readonly string[]>;
-  /** Writes down that a call begins. Refused while an earlier one on this root was neither ended nor recovered. */
+  /** Records that a call begins. Refused while an earlier one on this root has neither ended nor been recovered. */
   begin(call: FileCall): Promise<Result<{ readonly startedAt: number }, StateError>>;
-  /** Says that the process of a call that began lives. */
+  /** Records that the process of a call is alive. */
   alive(id: string): Promise<void>;
-  /** The present instant on the clock that stamps changes under the root. Taken when a call's process has ended. */
+  /** The current instant on the clock that stamps changes under the root. Taken when a call's process has ended. */
   mark(id: string): Promise<number>;
-  /** The call has ended and what it did stays. */
+  /** The call has ended and its changes stay. */
   end(id: string): Promise<void>;
-  /** Opaque directories of a snapshot that were changed since an instant that `begin` answered, by name. */
+  /** Names of a snapshot's opaque directories that changed since an instant returned by `begin`. */
   changedOpaque(before: FilesystemSnapshot, since: number): Promise<readonly string[]>;
 }
 
@@ -87,6 +87,6 @@ export interface FilesystemSnapshot {
 export function fileFailed(path: string, reason: string): FileFailedError {
   return failure('state/file-failed', {
     message: `${JSON.stringify(shownPath(path))}: ${reason}`,
-    suggestion: 'Look at what is there (list), then try again.',
+    suggestion: 'List the directory, then try again.',
   });
 }

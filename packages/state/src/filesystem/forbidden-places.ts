@@ -4,26 +4,26 @@ import { isWithin } from './path-locks.ts';
 import { below, nameFromBytes, osPath } from './path-name.ts';
 
 /**
- * Directories that no path may enter, such as the one that holds the token and the truth.
+ * Directories that no path may enter, such as the data directory.
  *
- * 1. They are known by what they are, not by their paths: a mount shows one elsewhere, and a path can be written in many ways.
- * 2. So are the files at their top, where databases and lock files are, under other names (hard links). Merely opening and
- *    closing such a file would let go of every lock that this process has on it.
+ * 1. They are identified by device and inode, not by path: a mount can show one elsewhere, and a path has many spellings.
+ * 2. So are the files at their top, such as databases and lock files, under other names (hard links). Merely opening and
+ *    closing one of them would release every lock that this process holds on it.
  */
 export interface ForbiddenPlaces {
-  /** Real, absolute paths; those at which a mount shows one of them inside the root are among them. */
+  /** Real, absolute paths, including those at which a mount shows one of them inside the root. */
   readonly paths: readonly string[];
-  /** Those alone. */
+  /** Only the mounted ones. */
   readonly mounted: readonly string[];
-  /** Whether this is one of the directories, or a file of theirs. */
+  /** Whether this is one of the directories or their files. */
   has(stat: fs.Stats): boolean;
-  /** Whether a real path is one of them or inside one, by whatever way it leads there. */
+  /** Whether a real path is one of them or inside one, by any route. */
   holds(path: string): boolean;
   /** Whether a path is in one of them, or around one. */
   touches(path: string): boolean;
 }
 
-/** Those of the directories that are there. */
+/** The directories that exist. */
 export function forbiddenPlaces(directories: readonly string[], root?: string): ForbiddenPlaces {
   const there = [...new Set(directories.flatMap(directory => realDirectory(directory) ?? []))];
   const mounted = root === undefined ? [] : there.flatMap(path => mountedIn(root, path));
@@ -53,11 +53,11 @@ export function forbiddenPlaces(directories: readonly string[], root?: string): 
   };
 }
 
-/** How far below its directory a lock file may lie: `owner.lock`, `locks/<name>`. */
+/** How deep a lock file may be below its directory: `owner.lock`, `locks/<name>`. */
 const DEPTH = 2;
 const RECENT_MS = 1000;
 
-/** Where else in a root a directory is seen: the root, or a mount inside it, may be a directory above it by another path. */
+/** Other paths of a directory inside a root: the root, or a mount inside it, may be one of its parents by another path. */
 function mountedIn(root: string, path: string): readonly string[] {
   const above = [path, ...ancestorsOf(path)];
   return [root, ...mountsInside(root)].flatMap(top => {

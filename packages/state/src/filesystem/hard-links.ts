@@ -3,8 +3,8 @@ import { osPath } from './path-name.ts';
 import { type DirectoryNode, joined } from './tree.ts';
 
 /**
- * The other paths under a root that name the same files as some paths do. A file that is written in place changes under all of
- * its names, so a call that declares one of them changes the others too. Looked for only if a path has other names at all.
+ * The other paths under a root that name the same files as the given paths. A file written in place changes under all of its
+ * names, so a call that declares one of them changes the others too. Searched only if a path has other names at all.
  */
 export async function linkedPaths(
   root: string,

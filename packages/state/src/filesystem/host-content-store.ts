@@ -15,7 +15,7 @@ import { type HostFiles, nodeHostFiles, syncAll } from './host-files.ts';
  * Contents in `<directory>/<aa>/<sha256>`.
  *
  * Invariant: a name under `<aa>/` is complete and synced. New contents wait in a directory of this opening until `sync`
- * has synced and renamed them, all that wait at once; what a dead process left there is never read and goes away.
+ * has synced and renamed all of them together; leftovers of a dead process are never read and are removed.
  */
 export function openHostContentStore(directory: string, files: HostFiles = nodeHostFiles): ContentStore {
   const incoming = `${directory}/${INCOMING}${process.pid}-${randomUUID()}`;
@@ -29,7 +29,7 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
   const isKept = (digest: Digest) => {
     if (waiting.has(digest)) return true;
     if (!fs.existsSync(placeOf(digest))) return false;
-    // Collection spares what is young: what is referenced anew must not look old to it.
+    // Collection spares recent contents, so a content that is referenced again must not look old.
     const now = files.now() / 1000;
     fs.utimesSync(placeOf(digest), now, now);
     return true;
@@ -131,7 +131,7 @@ export function openHostContentStore(directory: string, files: HostFiles = nodeH
 const INCOMING = 'incoming-';
 const ONE_CHUNK = 1 << 20;
 
-/** Removes what processes that no longer live left behind. */
+/** Removes leftovers of dead processes. */
 function removeAbandoned(directory: string): void {
   for (const name of fs.readdirSync(directory)) {
     if (!name.startsWith(INCOMING) || isAlive(Number.parseInt(name.slice(INCOMING.length), 10))) continue;

@@ -12,7 +12,7 @@ import { reasonOf } from './system-reason.ts';
 
 const readAll = promisify(fs.readFile) as (fd: number) => Promise<Buffer>;
 
-/** Reads and changes files under a root. `changed` is told of every path that a call may have changed. */
+/** Reads and changes files under a root. `changed` is called for every path that a call may have changed. */
 export function createHostFileAccess(
   limits: Confinement,
   changed: (parts: readonly string[]) => Promise<void>,
@@ -25,7 +25,7 @@ export function createHostFileAccess(
       return err(fileFailed(path, fileReason(cause)));
     }
   };
-  /** Where a path leads, as long as the root is the directory that was opened. */
+  /** Resolves a path, as long as the root is still the directory that was opened. */
   const find = (path: string, how: { readonly followLast: boolean; readonly change: boolean }) => {
     const replaced = checkRoot();
     return replaced === undefined ? hostPath(limits, path, how) : err(fileFailed(path, replaced.message));
@@ -48,15 +48,15 @@ export function createHostFileAccess(
   const notRoot = (at: HostPath) => {
     if (at.parts.length === 0) throw new Error('it is the root');
   };
-  /** What holds a directory that may not be entered stays where it is. */
+  /** A directory that contains a forbidden one may not be moved or removed. */
   const holdsForbidden = (path: string) => {
     const at = find(path, { followLast: false, change: true });
     return at.ok && limits.forbidden.touches(at.value.path)
-      ? err(pathRefused(path, 'it holds a directory that tools may not enter'))
+      ? err(pathRefused(path, 'it contains a directory that tools may not enter'))
       : undefined;
   };
   const notThere = (at: HostPath) => {
-    if (fs.lstatSync(osPath(at.path), { throwIfNoEntry: false })) throw new Error('it is there already');
+    if (fs.lstatSync(osPath(at.path), { throwIfNoEntry: false })) throw new Error('it already exists');
   };
 
   return {
@@ -145,18 +145,18 @@ function entryOf(name: string, stat: fs.Stats): FileEntry {
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'it is not there'],
+  ['ENOENT', 'it does not exist'],
   ['EISDIR', 'it is not a file'],
   ['ENXIO', 'it is not a file'],
   ['ENOTDIR', 'it is not a directory'],
-  ['EEXIST', 'it is there already'],
-  ['EINVAL', 'it is inside what is moved'],
+  ['EEXIST', 'it already exists'],
+  ['EINVAL', 'it is inside the moved directory'],
   ['ELOOP', 'it is a link'],
   ['EACCES', 'permission is denied'],
   ['ENAMETOOLONG', 'its path is too long'],
 ]);
 
-/** What went wrong, without the path, which the message has already. */
+/** The reason, without the path, which the message already has. */
 function fileReason(cause: unknown): string {
   const { code } = cause as NodeJS.ErrnoException;
   return REASONS.get(String(code)) ?? reasonOf(cause);

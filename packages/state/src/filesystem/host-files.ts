@@ -6,33 +6,33 @@ import { osPath } from './path-name.ts';
 import { named, naming } from './system-reason.ts';
 
 /**
- * Every change that undo makes on disk goes through here, so that a test can end the process before or after any of
- * them. Paths are absolute, in the spelling of `path-name.ts`. Each call does one thing and throws the system's error.
+ * Every disk change that undo makes goes through here, so that a test can end the process before or after any of
+ * them. Paths are absolute, in the encoding of `path-name.ts`. Each call does one thing and throws the system's error.
  */
 export interface HostFiles {
-  /** Makes a file that is not there yet. Its content is on the way to the disk, not on it. */
+  /** Creates a new file. Its content is not synced yet. */
   create(path: string, mode: number): FileWriter;
-  /** Adds to the end of a file, which is made if it is not there. */
+  /** Appends to a file, creating it if it does not exist. */
   append(path: string, mode: number): FileWriter;
-  /** Cuts a file off. */
+  /** Truncates a file. */
   truncate(path: string, length: number): void;
   mkdir(path: string, mode: number): void;
   symlink(target: string, path: string): void;
-  /** Gives a file another name. */
+  /** Adds another name (hard link) to a file. */
   link(existing: string, path: string): void;
-  /** Moves a file onto a name, replacing what is there. */
+  /** Renames a file, replacing any existing one. */
   rename(from: string, to: string): void;
   chmod(path: string, mode: number): void;
   chown(path: string, uid: number, gid: number): void;
-  /** Gives a file the present time. The filesystem stamps the change with its own clock. */
+  /** Sets a file's times to now. The filesystem stamps the change with its own clock. */
   touch(path: string): void;
   unlink(path: string): void;
   rmdir(path: string): void;
-  /** Returns when the content of a file, or the entries of a directory, outlive the machine. */
+  /** Returns once a file's content, or a directory's entries, survive a machine crash. */
   sync(path: string): Promise<void>;
-  /** The same for everything on the filesystem of a path. Absent where the system cannot. */
+  /** The same for everything on a path's filesystem. Absent if the system cannot do this. */
   syncFilesystem?(path: string): Promise<void>;
-  /** The wall clock that the file system stamps changes with, in milliseconds. */
+  /** The clock with which the file system stamps changes, in milliseconds. */
   now(): number;
 }
 
@@ -90,7 +90,7 @@ function writerOf(path: string, fd: number): FileWriter {
   };
 }
 
-/** Syncs many paths, as many at once as the system can join into one of its own commits, until a signal ends it. */
+/** Syncs many paths until a signal ends it, as many at once as the system can join into one commit. */
 export async function syncAll(files: HostFiles, paths: readonly string[], signal?: AbortSignal): Promise<void> {
   let next = 0;
   const worker = async () => {

@@ -36,8 +36,8 @@ import { filesRecord, isRestoring, restoring, withKept, withStaging } from './un
 export interface HostFilesystemOptions {
   readonly root: string;
   /**
-   * The directory that is meant, where it was opened before. If another one, or a link, is at its path by then, nothing is read or
-   * written: every call says so.
+   * The expected directory, if it was opened before. If another directory or a link is at its path now, nothing is read or
+   * written and every call fails with that reason.
    */
   readonly expected?: RootIdentity | undefined;
   readonly store: ContentStore;
@@ -45,28 +45,28 @@ export interface HostFilesystemOptions {
   readonly files?: HostFiles;
   /** Names of directories that are not captured. */
   readonly opaque?: readonly string[];
-  /** Where the program keeps its own data: no path may enter it, and it is never looked into. */
+  /** The data directory: no path may enter it, and it is never read. */
   readonly dataDirectory?: string;
-  /** What makes layers of the root, for tools that can work on one. */
+  /** Creates layers of the root, for tools that can work on one. */
   readonly layers?: Layers;
-  /** Other directories of which the same holds, such as those with keys. */
+  /** Other directories with the same restriction, such as those with keys. */
   readonly refused?: readonly string[];
-  /** Told what rollbacks keep. */
+  /** Records what rollbacks keep. */
   readonly keptBook?: KeptBook;
 }
 
 /** A filesystem on a directory of the host. */
 export interface HostFilesystem extends Filesystem {
   readonly root: string;
-  /** Why what is at the root's path is not the root any more, if it isn't. */
+  /** Why the root's path no longer leads to the root; undefined if it still does. */
   replaced(): StateError | undefined;
-  /** What was kept, with what was written to it until the steps of a restore moved it into a staging directory. */
+  /** The kept files, including writes up to the moment a restore moved them into a staging directory. */
   keepLate(kept: KeptFiles, steps: readonly RestoreStep[], staging: string): Promise<KeptFiles>;
 }
 
 export type RootRefusedError = ErrorEnvelope<'state/path-refused'>;
 
-/** Directories that tools fill and that can be made again, and git's own. */
+/** Directories that tools can regenerate, and git's own. */
 export const DEFAULT_OPAQUE: readonly string[] = ['.git', '.hg', '.svn', '.jj', 'node_modules', '.venv', '__pycache__'];
 
 const snapshotData = z.strictObject({ root: digest });
@@ -81,7 +81,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   const forbidden = forbiddenPlaces([...data, ...(options.refused ?? [])], root);
   if (forbidden.holds(root)) {
     const around = forbidden.paths.find(path => isWithin(root, path)) ?? 'a directory';
-    return err(rootRefused(`it is inside ${around}, which may not be entered`));
+    return err(rootRefused(`it is inside ${around}, which is off limits`));
   }
   const opaque = new Set(options.opaque ?? DEFAULT_OPAQUE);
   const kept = new WeakMap<DirectoryNode, Digest>();
@@ -91,14 +91,14 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   const identity = expected?.identity ?? identityOf(fs.statSync(root));
   const checkRoot = () => rootReplaced(root, identity, dev);
   const isForbidden = (stat: fs.Stats) => forbidden.has(stat);
-  /** What was last seen, by a snapshot or after a restore: every file in it was read. */
+  /** The last known tree, from a snapshot or a restore: every file in it was read. */
   let known: DirectoryNode | undefined;
-  /** What was changed through this object since. */
+  /** Paths changed through this object since. */
   const dirty = new Set<string>();
 
   const scanOptions = (contents: ContentStore | null, signal?: AbortSignal): ScanOptions => ({
     root,
-    // The data directory must outlive everything: it is never looked into, and follows home if a call moves it.
+    // The data directory must survive everything: it is never read, and is moved back if a call moves it.
     opaque: name => opaque.has(name),
     forbidden: isForbidden,
     signal,
@@ -108,7 +108,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     passDeep: true,
   });
 
-  /** Looks at the disk, at the paths alone where the rest is known, and remembers what it saw. */
+  /** Scans the disk, or only the given paths if the rest is known, and remembers the result. */
   const look = async (paths: readonly string[] | undefined, signal?: AbortSignal): Promise<DirectoryNode> => {
     const replaced = checkRoot();
     if (replaced !== undefined) throw new Error(replaced.message);
@@ -121,7 +121,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         ? await scanTree(scan, known)
         : await scanPaths(scan, known, [...paths, ...touched].map(partsOf));
     for (const path of touched) dirty.delete(path);
-    // A first look may keep a whole disk's worth: that too must end with the call, not after it.
+    // A first scan may store a whole disk: it too must end with the call, not after it.
     if (isFirst && signal !== undefined) await store.sync(signal);
     return known;
   };
@@ -133,7 +133,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     return own;
   };
 
-  // A layer is kept in the data directory, and cannot be one of what holds it.
+  // Layers are stored in the data directory, so a directory that contains it cannot have one.
   const layering =
     options.layers &&
     forbidden.mounted.length === 0 &&
@@ -161,7 +161,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     checkRoot,
   );
 
-  /** Keeps what a restore throws away. What only moves to another place is not thrown away. */
+  /** Keeps files that a restore discards. Moved files are not discarded. */
   const keptTree = async (tree: DirectoryNode, desired: TreeNode | undefined): Promise<KeptTree> => ({
     tree,
     digest: await keep(tree),
@@ -198,7 +198,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     const own = namesOf(staging);
     for (const name of own) stagings.add(name);
     const settled = left === 'known' ? (known === undefined ? snapshot.tree : await look([])) : snapshot.tree;
-    // Only the paths that a call declared are its doing; everywhere else the target is taken to be there already.
+    // Only the paths that a call declared are its changes; everywhere else the target is assumed to match already.
     const declared = left === 'present' ? paths : undefined;
     const keeps = left === 'present' && endedAt !== undefined;
     const scan = () =>
@@ -209,13 +209,13 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
     const isTheirs = (node: TreeNode, path: string) =>
       isAfter(`${root}/${path}`, node, opened.changedAt.get(path), endedAt ?? 0) ||
       (node.kind === 'file' && openDatabases(root, [path]).length > 0);
-    // A call's record may be one that a process before this one left.
+    // A call's record may come from an earlier process.
     const ofCall = records.get(key) ?? (await undoLog.pending()).find(record => record.id === key);
     const fresh = filesRecord(key, { id, tool: 'restore' }, root, identity, null, files.now());
     let record = withStaging(restoring(ofCall ?? fresh, staging, null), key, staging, endedAt);
     let committed = false;
     const close = async () => {
-      // A record with steps that comes back is finished again, without effect; a call's would undo later calls.
+      // A record with steps that reappears is finished again, without effect; a call's record would undo later calls.
       await undoLog.remove(key, { durable: ofCall !== undefined && !committed });
       records.delete(key);
       for (const name of own) stagings.delete(name);
@@ -239,7 +239,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         target: snapshot.tree,
         now,
       },
-      // Steps that an earlier attempt wrote down must not be taken for this one's.
+      // Steps recorded by an earlier attempt must not be mistaken for this one's.
       async begin(kept) {
         const renamed = staging !== stagingName(key);
         if (kept !== null) record = withKept(record, kept);
@@ -341,7 +341,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         files.unlink(path);
         return ctimeMs;
       } catch {
-        // A call may have closed its root: then the machine's clock has to do, which is read less finely.
+        // A call may have closed its root: then the machine's coarser clock is used.
         return files.now() + 1;
       }
     },
@@ -353,7 +353,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
   });
 }
 
-/** Whether something was changed after an instant. Directories tell nothing: their times change with their entries. */
+/** Whether something changed after an instant. Directories do not count: their times change with their entries. */
 function isAfter(path: string, node: TreeNode, changedAt: number | undefined, instant: number): boolean {
   if (node.kind === 'directory') return false;
   if (node.kind === 'opaque') return changedAfter(path, instant);
@@ -367,7 +367,7 @@ function partsOf(path: string): readonly string[] {
 
 function recoveryNeeded({ callId, tool }: UndoRecord): ErrorEnvelope<'state/recovery-needed'> {
   return failure('state/recovery-needed', {
-    message: `call ${callId} of ${tool} was cut short in this directory, and its changes are not undone yet`,
+    message: `call ${callId} of ${tool} was interrupted in this directory, and its changes are not undone yet`,
     suggestion: 'Recover the directory, then call again.',
     retry: { kind: 'retryable_immediate' },
   });
@@ -376,6 +376,6 @@ function recoveryNeeded({ callId, tool }: UndoRecord): ErrorEnvelope<'state/reco
 function rootRefused(reason: string): RootRefusedError {
   return failure('state/path-refused', {
     message: `the directory cannot be a working directory: ${reason}`,
-    suggestion: 'Name a directory that exists, outside the data directory and whatever else is refused.',
+    suggestion: 'Give an existing directory outside the data directory and other forbidden ones.',
   });
 }

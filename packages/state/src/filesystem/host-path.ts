@@ -5,7 +5,7 @@ import type { ForbiddenPlaces } from './forbidden-places.ts';
 import { isWithin } from './path-locks.ts';
 import { below, nameFromBytes, osPath, pathParts, pathRefused } from './path-name.ts';
 
-/** The limits that paths of a root keep to. All are real, absolute paths. */
+/** Limits for paths of a root. All are real, absolute paths. */
 export interface Confinement {
   readonly root: string;
   readonly forbidden: ForbiddenPlaces;
@@ -15,15 +15,15 @@ export interface Confinement {
 }
 
 export interface HostPath {
-  /** Absolute, every link but a last one resolved. */
+  /** Absolute, with every link resolved except a last one. */
   readonly path: string;
   /** Relative to the root, the same way. */
   readonly parts: readonly string[];
 }
 
 /**
- * Where a path leads on the host, links followed, or why it is refused. Every directory on the way is resolved, so what
- * is done to the answer happens inside the root as long as nobody exchanges a directory for a link in between.
+ * Resolves a path on the host, or says why it is refused. Every parent directory is resolved, so an operation on the result
+ * stays inside the root as long as nobody replaces a directory by a link in between.
  */
 export function hostPath(
   limits: Confinement,
@@ -40,7 +40,7 @@ export function hostPath(
     if (!looked.ok) return looked;
     if (looked.value?.isSymbolicLink() && (how.followLast || index < parts.value.length - 1)) {
       const real = realPath(next);
-      if (real === undefined) return err(fileFailed(path, 'a link on the way leads nowhere'));
+      if (real === undefined) return err(fileFailed(path, 'a link in it is broken'));
       at = real;
       if (isWithin(at, limits.root) && ledPastForbidden(limits, at)) return err(pathRefused(path, NOT_ENTERED));
     } else at = next;
@@ -48,7 +48,7 @@ export function hostPath(
     const isIn = limits.forbidden.paths.some(directory => isWithin(at, directory));
     if (isIn || (looked.value !== undefined && limits.forbidden.has(looked.value)))
       return err(pathRefused(path, NOT_ENTERED));
-    if (hidden.some(one => isWithin(at, one))) return err(pathRefused(path, 'it is where credentials are kept'));
+    if (hidden.some(one => isWithin(at, one))) return err(pathRefused(path, 'it holds credentials'));
   }
   const within = partsBelow(limits.root, at);
   const opaque = how.change ? within.find(part => limits.opaque.has(part)) : undefined;
@@ -62,7 +62,7 @@ function partsBelow(root: string, path: string): readonly string[] {
 
 const NOT_ENTERED = 'it is in a directory that tools may not enter';
 
-/** Whether a link led through or to what is forbidden. */
+/** Whether a link leads to or through a forbidden directory. */
 function ledPastForbidden({ root, forbidden }: Confinement, at: string): boolean {
   let path = root;
   return partsBelow(root, at).some(part => {
@@ -76,7 +76,7 @@ function statAt(path: string): fs.Stats | undefined {
   try {
     return fs.lstatSync(osPath(path), { throwIfNoEntry: false });
   } catch {
-    // What cannot be looked at cannot be opened either.
+    // An entry that cannot be inspected cannot be opened either.
     return undefined;
   }
 }

@@ -19,13 +19,13 @@ import { type DirectoryNode, type FileNode, type LinkNode, nodeAt, sameNode } fr
 /**
  * A restore of a directory on disk, in two phases.
  *
- * 1. Staging writes everything that is new into a directory inside the root, and changes nothing else. Until the first
- *    step that directory has the name of one that is being prepared: nobody has to trust what is in it.
- * 2. Before the first step the steps are written down (`commit`) and what was staged is synced, both at once, so that
- *    whoever starts next can finish them.
- * 3. Right before that, everything that will be moved is looked at once more.
- * 4. Steps are renames and changes of mode. What was in the way waits in the staging directory, so that every step can
- *    be undone until `finish`.
+ * 1. Staging writes all new entries into a directory inside the root, and changes nothing else. Until the first
+ *    step that directory has a "preparing" name: nobody has to trust its content.
+ * 2. Before the first step, the steps are recorded (`commit`) and the staged entries are synced, both concurrently, so that
+ *    the next process can finish them.
+ * 3. Right before that, everything that will be moved is checked once more.
+ * 4. Steps are renames and mode changes. Replaced entries wait in the staging directory, so that every step can be undone
+ *    until `finish`.
  */
 export interface HostRestore {
   readonly files: HostFiles;
@@ -36,29 +36,29 @@ export interface HostRestore {
   readonly scan: ScanOptions;
   readonly opened: OpenedPaths;
   readonly merge: MergeOptions;
-  /** Keeps what would be thrown away, durably; absent where everything that is overwritten is known to be kept. */
+  /** Durably keeps what would be discarded; absent if everything that is overwritten is known to be stored. */
   readonly keep?: Keeping;
-  /** Why these paths may not be replaced or removed now, if they may not. */
+  /** Why these paths may not be replaced or removed now; undefined if they may. */
   refusal(paths: readonly string[]): StateError | undefined;
-  /** Why the root is not the directory that was opened, if it isn't. */
+  /** Why the root is no longer the directory that was opened; undefined if it is. */
   checkRoot(): StateError | undefined;
   readonly trees: { readonly left: DirectoryNode; readonly target: DirectoryNode; readonly now: DirectoryNode };
-  /** Writes down, durably, that these steps have begun; null: that they were taken back. */
+  /** Durably records that these steps have begun; null: that they were undone. */
   commit(steps: readonly RestoreStep[] | null): Promise<void>;
   /** Called before anything is written into the staging directory. */
   begin(kept: KeptFiles | null): Promise<void>;
-  /** Called when the restore has ended without having changed anything. */
+  /** Called when the restore has ended without changing anything. */
   abandon(): Promise<void>;
-  /** Called after the last step, before what it moved out of the way is let go of. */
+  /** Called after the last step, before replaced entries are deleted. */
   keptAll(kept: KeptFiles): Promise<void>;
   /** Called with the restored tree, after the last step. */
   done(tree: DirectoryNode): Promise<void>;
 }
 
 export interface Keeping {
-  /** Keeps what turning a tree into the desired one throws away; undefined where that is nothing. */
+  /** Keeps what turning a tree into the desired one discards; undefined if nothing. */
   discarded(discarded: DirectoryNode, desired: DirectoryNode): Promise<KeptTree | undefined>;
-  /** Keeps a tree in the place of one that was kept before. */
+  /** Keeps a tree in place of a previously kept one. */
   instead(tree: DirectoryNode, desired: DirectoryNode): Promise<KeptTree>;
 }
 
@@ -113,7 +113,7 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
     return because;
   };
 
-  /** Directories that the last steps close to us are synced before those. */
+  /** Directories that the last steps close to us are synced before those steps. */
   const perform = async () => {
     const closing = plan.steps.slice(plan.finals).filter(step => step.op === 'attributes' && isClosed(step.set.mode));
     const first = performSteps(place, plan.steps, { to: plan.finals, skipped });
@@ -124,7 +124,7 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
     return performSteps(place, plan.steps, { from: plan.finals, skipped });
   };
 
-  /** Somebody may have written to a file between the last look at it and the step that moved it away. */
+  /** A file may have been written between its last check and the step that moved it away. */
   const keepLate = async () => {
     if (kept === undefined) return;
     const scan = { ...restore.scan, root: place.staging, store: restore.store };
@@ -189,8 +189,8 @@ function filesOf(kept: KeptTree | undefined): KeptFiles | null {
 }
 
 /**
- * Ends a restore whose steps are all done: from the rename on, the staging directory only waits to be deleted. Everything
- * that the steps did is durable before it is.
+ * Ends a restore whose steps are all done: after the rename, the staging directory only waits for deletion. Everything
+ * that the steps did is durable before that.
  */
 export async function closeStaging({ files, root, staging }: StepPlace, steps: readonly RestoreStep[]): Promise<void> {
   const closed = closedName(staging);
@@ -216,7 +216,7 @@ function touchedDirectories(root: string, steps: readonly RestoreStep[]): Readon
   return new Set([root, ...parents]);
 }
 
-/** Answers what has to be synced before the first step. */
+/** Returns what must be synced before the first step. */
 async function stageContents(restore: HostRestore, place: StepPlace, plan: RestorePlan): Promise<readonly string[]> {
   if (plan.steps.length === 0) return [];
   const prepared = preparedName(place.staging);
@@ -232,7 +232,7 @@ async function stageContents(restore: HostRestore, place: StepPlace, plan: Resto
   return written;
 }
 
-/** Waits for all of them, also if one fails. */
+/** Waits for all of them, even if one fails. */
 async function allOf(work: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find(one => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
@@ -253,7 +253,7 @@ async function stageNode({ files, store }: HostRestore, path: string, node: File
   setAttributes(files, path, node);
 }
 
-/** What is no longer as it was when the restore was planned. */
+/** Paths that have changed since the restore was planned. */
 async function changedSince({ scan, trees, opened }: HostRestore, plan: RestorePlan): Promise<readonly string[]> {
   const paths = [...plan.expected.keys()];
   const seen = await scanPaths(
@@ -275,12 +275,12 @@ function halfWay(restore: HostRestore, plan: RestorePlan, stillDone: number) {
   };
 }
 
-/** What cannot be cleaned up now is cleaned up by the next restore of the same name. */
+/** Leftovers that cannot be removed now are removed by the next restore of the same name. */
 function attemptCleanUp({ files, staging }: StepPlace): void {
   try {
     removeTree(files, preparedName(staging));
     removeTree(files, staging);
   } catch {
-    // The staging directory holds only copies here, and is made anew by the next restore of this name.
+    // The staging directory holds only copies here, and the next restore of this name recreates it.
   }
 }

@@ -16,30 +16,30 @@ import {
 } from './tree.ts';
 
 /**
- * Looks at a directory on disk and answers its picture, sharing with the picture before whatever did not change.
+ * Scans a directory on disk and returns its picture, sharing everything unchanged with the previous picture.
  *
- * 1. A file is read only if its stamp (inode, mtime, ctime) differs from the one seen before, or if that one was `fresh`:
- *    changed so shortly before it was seen that a later edit could carry the same times.
+ * 1. A file is read only if its stamp (inode, mtime, ctime) differs from the previous one, or if that one was `fresh`:
+ *    changed so shortly before the scan that a later edit could have the same times.
  * 2. A directory whose picture did not change is the same object as before.
- * 3. Whatever vanishes while it is looked at is not there.
- * 4. Directories that we may not read, and mounts, are opaque; files that we may not read are special. So is what is forbidden.
- * 5. It ends soon after its signal, also within a large file, and changes nothing that anybody sees.
+ * 3. An entry that vanishes during the scan counts as absent.
+ * 4. Unreadable directories and mounts are opaque; unreadable files are special. The same applies to forbidden entries.
+ * 5. It ends soon after its signal, even within a large file, and changes nothing visible.
  */
 export interface ScanOptions {
   readonly root: string;
-  /** Directories that are not looked into, by name. */
+  /** Names of directories that are not scanned. */
   readonly opaque: (name: string) => boolean;
-  /** What is never looked into or opened, whatever its name. */
+  /** Entries that are never read or opened, whatever their names. */
   readonly forbidden: (stat: fs.Stats) => boolean;
-  /** Names right under the root that are ours and not part of the tree. */
+  /** Names directly under the root that are ours and not part of the tree. */
   readonly ignored: (name: string) => boolean;
   /** The wall clock when the scan begins. */
   readonly now: number;
-  /** Whether a directory that is nested too deeply is opaque; else looking at it throws. */
+  /** Whether a directory that is nested too deeply is opaque; otherwise scanning it throws. */
   readonly passDeep?: boolean;
-  /** Where contents go; null leaves contents that changed unread. */
+  /** Where contents are stored; null leaves changed contents unread. */
   readonly store: ContentStore | null;
-  /** Ends the scan, which throws its reason. */
+  /** Aborts the scan, which throws its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function scanTree(options: ScanOptions, before: DirectoryNode | und
   return scan.directory('', stat, before);
 }
 
-/** Looks at some paths only; everything else is taken to be as it was before. */
+/** Scans only some paths; everything else is assumed unchanged. */
 export async function scanPaths(
   options: ScanOptions,
   before: DirectoryNode,
@@ -61,14 +61,14 @@ export async function scanPaths(
   return root;
 }
 
-/** Looks at one path that is there, opaque directories included, but for what is forbidden. */
+/** Scans one existing path, including opaque directories, except forbidden ones. */
 export async function scanNode(options: ScanOptions, path: string, before?: TreeNode): Promise<TreeNode | undefined> {
   const stat = fs.lstatSync(osPath(below(options.root, path)), NOT_THERE);
   const scan = new Scan({ ...options, opaque: () => false });
   return stat && scan.node(path, path.slice(path.lastIndexOf('/') + 1), stat, before);
 }
 
-/** How many entries are looked at before others get their turn on the event loop. */
+/** Entries to scan before yielding to the event loop. */
 const ENTRIES_PER_TURN = 512;
 const LARGE_FILE = 4 << 20;
 const READ_ATTEMPTS = 3;
@@ -108,7 +108,7 @@ class Scan {
   async directory(path: string, stat: fs.Stats, before: TreeNode | undefined): Promise<DirectoryNode> {
     const known = before?.kind === 'directory' ? before : undefined;
     const same = known !== undefined && known.identity === identityOf(stat) && sameMode(known, stat);
-    // Filled from the first difference on: most directories have none.
+    // Created at the first difference: most directories have none.
     let entries: Map<string, TreeNode> | undefined = same ? undefined : new Map();
     const seen: string[] = [];
     const prefix = path === '' ? '' : `${path}/`;
@@ -206,7 +206,7 @@ class Scan {
     return running.digest();
   }
 
-  /** Undefined where the file is gone, or is another kind of thing by now: then the next look sees that. */
+  /** Undefined if the file is gone or has become something else, which the next scan will see. */
   private open(path: string): number | undefined {
     try {
       return openToRead(this.fullPath(path));
@@ -216,7 +216,7 @@ class Scan {
     }
   }
 
-  /** What we may not read cannot be captured: it is noticed and left alone. Asked only of what changed. */
+  /** An unreadable entry cannot be captured: it is noted and left alone. Checked only for changed entries. */
   private canRead(path: string): boolean {
     return this.isRoot || mayAccess(this.osPath(path), fs.constants.R_OK);
   }
@@ -238,7 +238,7 @@ class Scan {
     return fs.readdirSync(this.osPath(path), { encoding: 'buffer' }).map(nameFromBytes);
   }
 
-  /** Asked of every entry: without a closure. */
+  /** Called for every entry, so it avoids a closure. */
   private lstat(path: string): fs.Stats | undefined {
     try {
       return fs.lstatSync(this.osPath(path), NOT_THERE);
@@ -262,7 +262,7 @@ class Scan {
   }
 }
 
-/** Of the entries that were known, those with these names. */
+/** The known entries with these names. */
 function entriesOf(known: DirectoryNode | undefined, names: readonly string[]): Map<string, TreeNode> {
   const entries = new Map<string, TreeNode>();
   for (const name of names) {
@@ -272,7 +272,7 @@ function entriesOf(known: DirectoryNode | undefined, names: readonly string[]): 
   return entries;
 }
 
-/** The longest time within which two changes can carry the same ctime: file systems that keep whole seconds show it. */
+/** The longest time within which two changes can have the same ctime: some file systems store whole seconds. */
 function tick(ctimeMs: number): number {
   return Number.isInteger(ctimeMs / 1000) ? 2000 : 20;
 }
@@ -290,7 +290,7 @@ function reusable(node: TreeNode | undefined, stat: fs.Stats): node is FileNode 
   );
 }
 
-/** Stays with a directory wherever it is moved. The inode alone does not tell: it is used again once it is free. */
+/** Identifies a directory wherever it is moved. The inode alone is not enough: it is reused once it is free. */
 export function identityOf(stat: fs.Stats): string {
   return `${stat.ino}:${stat.birthtimeMs}`;
 }

@@ -2,8 +2,8 @@ import type { RestoreStep } from './restore-plan.ts';
 import { type DirectoryNode, joined, nodeAt, sameAttributes, sameNode, type TreeNode, withNode } from './tree.ts';
 
 /**
- * Of a tree, what turning it into another one throws away: files, links and directories that are other or gone then, each
- * with the directories around it. Undefined where nothing is.
+ * The part of a tree that turning it into another one discards: files, links and directories that change or disappear, each
+ * with its parent directories. Undefined if nothing is discarded.
  */
 export function discardedTree(now: DirectoryNode, desired: DirectoryNode): DirectoryNode | undefined {
   const entries = new Map<string, TreeNode>();
@@ -16,7 +16,7 @@ export function discardedTree(now: DirectoryNode, desired: DirectoryNode): Direc
   return entries.size === 0 && sameAttributes(now, desired) ? undefined : { ...now, entries };
 }
 
-/** The paths of a tree that is kept: files and links, directories that are empty, and directories of another mode. */
+/** The paths of a kept tree: files, links, empty directories, and directories whose mode differs. */
 export function keptPaths(kept: DirectoryNode, desired: TreeNode | undefined, at = ''): readonly string[] {
   const there = desired?.kind === 'directory' ? desired : undefined;
   const paths: string[] = [];
@@ -29,7 +29,7 @@ export function keptPaths(kept: DirectoryNode, desired: TreeNode | undefined, at
   return paths;
 }
 
-/** A tree with what is kept of another one laid over it. */
+/** A tree overlaid with the kept part of another one. */
 export function overlaid(base: DirectoryNode, kept: DirectoryNode): DirectoryNode {
   const entries = new Map(base.entries);
   for (const [name, node] of kept.entries) {
@@ -41,8 +41,8 @@ export function overlaid(base: DirectoryNode, kept: DirectoryNode): DirectoryNod
 }
 
 /**
- * What was written to things after they were kept and before they were moved out of the way: the kept tree with it, or
- * undefined where nothing was. `look` reads what a step moved away.
+ * Adds writes that happened after entries were kept and before they were moved away: returns the updated kept tree, or
+ * undefined if there were none. `look` reads what a step moved away.
  */
 export async function withLateChanges(
   kept: DirectoryNode,
@@ -54,7 +54,7 @@ export async function withLateChanges(
     if (step.op !== 'aside') continue;
     const parts = step.path.split('/');
     const before = nodeAt(kept, parts);
-    // What is not among the kept is moved to another place, not thrown away.
+    // An entry that was not kept is moved, not discarded.
     if (before === undefined) continue;
     const now = await look(step.as, before);
     if (now !== undefined && !sameContents(before, now)) late = withNode(late ?? kept, parts, now);
@@ -62,7 +62,7 @@ export async function withLateChanges(
   return late;
 }
 
-/** Whether everything that is in one is in the other. Modes do not count: a restore may change them. */
+/** Whether one contains everything in the other. Modes do not count: a restore may change them. */
 function sameContents(a: TreeNode | undefined, b: TreeNode | undefined): boolean {
   if (a?.kind === 'directory' && b?.kind === 'directory') {
     return (

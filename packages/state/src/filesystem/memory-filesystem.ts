@@ -12,14 +12,14 @@ const MAX_LINKS = 40;
 const snapshotData = z.strictObject({ root: digest });
 
 /**
- * A filesystem that is a value: every change makes a new tree that shares the rest with the old one, so a snapshot is a
+ * A filesystem as a value: every change creates a new tree that shares the rest with the old one, so a snapshot is a
  * reference and a restore is an assignment.
  */
 export function createMemoryFilesystem(store: ContentStore = createMemoryContentStore()): Filesystem {
   let tree: DirectoryNode = EMPTY_DIRECTORY;
   const kept = new WeakMap<DirectoryNode, Digest>();
 
-  /** Where a path leads once links are followed; the last part itself is followed only where asked. */
+  /** Resolves links in a path; the last part is followed only on request. */
   const resolve = (path: string, followLast: boolean): Result<readonly string[], FileError> => {
     const wanted = pathParts(path);
     if (!wanted.ok) return wanted;
@@ -45,7 +45,7 @@ export function createMemoryFilesystem(store: ContentStore = createMemoryContent
   const parentOf = (path: string, parts: readonly string[]): Result<void, FileError> => {
     if (parts.length === 0) return err(fileFailed(path, 'it is the root'));
     const parent = nodeAt(tree, parts.slice(0, -1));
-    return parent?.kind === 'directory' ? ok(undefined) : err(fileFailed(path, 'its directory is not there'));
+    return parent?.kind === 'directory' ? ok(undefined) : err(fileFailed(path, 'its directory does not exist'));
   };
 
   const makeParents = (path: string, parts: readonly string[]): Result<void, FileError> => {
@@ -65,7 +65,7 @@ export function createMemoryFilesystem(store: ContentStore = createMemoryContent
     const parts = resolve(path, followLast);
     if (!parts.ok) return parts;
     const node = nodeAt(tree, parts.value);
-    return node === undefined ? err(fileFailed(path, 'it is not there')) : ok({ parts: parts.value, node });
+    return node === undefined ? err(fileFailed(path, 'it does not exist')) : ok({ parts: parts.value, node });
   };
 
   const set = async (path: string, followLast: boolean, node: TreeNode): FileResult<void> => {
@@ -73,7 +73,7 @@ export function createMemoryFilesystem(store: ContentStore = createMemoryContent
     if (!parts.ok) return parts;
     const parent = parentOf(path, parts.value);
     if (!parent.ok) return parent;
-    if (nodeAt(tree, parts.value) !== undefined) return err(fileFailed(path, 'it is there already'));
+    if (nodeAt(tree, parts.value) !== undefined) return err(fileFailed(path, 'it already exists'));
     tree = withNode(tree, parts.value, node);
     return ok(undefined);
   };
@@ -119,8 +119,8 @@ export function createMemoryFilesystem(store: ContentStore = createMemoryContent
       const parent = parentOf(to, target.value);
       if (!parent.ok) return parent;
       const inside = source.value.parts.every((part, index) => target.value[index] === part);
-      if (source.value.parts.length === 0 || inside) return err(fileFailed(to, 'it is inside what is moved'));
-      if (nodeAt(tree, target.value) !== undefined) return err(fileFailed(to, 'it is there already'));
+      if (source.value.parts.length === 0 || inside) return err(fileFailed(to, 'it is inside the moved directory'));
+      if (nodeAt(tree, target.value) !== undefined) return err(fileFailed(to, 'it already exists'));
       tree = withNode(withNode(tree, source.value.parts, undefined), target.value, source.value.node);
       return ok(undefined);
     },

@@ -3,12 +3,12 @@ import { isTooDeep } from './deep-paths.ts';
 import { nameFromBytes, osPath } from './path-name.ts';
 import { type DirectoryNode, joined } from './tree.ts';
 
-/** Kernels stamp changes with a clock that lags behind the one that is read, by a tick. */
+/** Kernels stamp changes with a clock that lags behind the readable one by a tick. */
 const TICK_MS = 20;
 
 /**
- * The opaque directories of a tree that were changed, emptied or removed since an instant. Nothing is kept about them
- * beforehand: a change leaves its time on the entry, and a removal on the directory around it.
+ * The opaque directories of a tree that were changed, emptied or removed since an instant. Nothing is recorded about them
+ * beforehand: a change leaves its time on the entry, and a removal on the parent directory.
  */
 export function changedOpaque(
   root: string,
@@ -28,7 +28,7 @@ export function changedOpaque(
   return found;
 }
 
-/** Whether anything at or below a path was changed after an instant. */
+/** Whether anything at or below a path changed after an instant. */
 export function changedAfter(path: string, instant: number): boolean {
   const stat = lookAt(path);
   if (stat === 'unseen' || stat === undefined) return false;
@@ -48,7 +48,7 @@ function isChanged(path: string, since: number, isForbidden: (stat: fs.Stats) =>
   return namesIn(path).some(name => isChanged(`${path}/${nameFromBytes(name)}`, since, isForbidden));
 }
 
-/** What may not be looked at could not be changed by us either. */
+/** We could not have changed an entry that we may not inspect. */
 function lookAt(path: string): fs.Stats | undefined | 'unseen' {
   try {
     return fs.lstatSync(osPath(path), { throwIfNoEntry: false });
@@ -57,7 +57,7 @@ function lookAt(path: string): fs.Stats | undefined | 'unseen' {
   }
 }
 
-/** What cannot be read could not be changed by us either. */
+/** We could not have changed an entry that we cannot read. */
 function namesIn(path: string): readonly Uint8Array[] {
   try {
     return fs.readdirSync(osPath(path), { encoding: 'buffer' });

@@ -6,16 +6,16 @@ import { osPath } from './path-name.ts';
 import { type Attributes, type DirectoryNode, joined, nodeAt, type TreeNode, withNode } from './tree.ts';
 
 /**
- * Directories and files of our own that a call closed to us (`chmod 000`). They are opened while they are restored, so that
- * what is in them is seen, and nothing that was not seen is ever thrown away.
+ * Our own directories and files that a call closed to us (`chmod 000`). They are opened during a restore, so that their
+ * contents are seen, and nothing unseen is ever discarded.
  *
- * 1. Only what is ours and was not closed before the call is opened.
+ * 1. Only entries that are ours and were not closed before the call are opened.
  * 2. Pictures show the mode that a path had before it was opened.
  */
 export interface OpenedPaths {
   /** The mode that each opened path had, outermost first. */
   readonly modes: ReadonlyMap<string, number>;
-  /** When each opened path had last been changed by somebody else than us. */
+  /** When each opened path was last changed by somebody other than us. */
   readonly changedAt: ReadonlyMap<string, number>;
   /** Closes them again. */
   close(): void;
@@ -24,7 +24,7 @@ export interface OpenedPaths {
 const OPEN_DIRECTORY = 0o700;
 const OPEN_FILE = 0o400;
 
-/** Looks with `scan` until nothing more can be opened, and answers the last picture. */
+/** Scans with `scan` until nothing more can be opened, and returns the last picture. */
 export async function openClosedPaths(
   { files, root, target }: { readonly files: HostFiles; readonly root: string; readonly target: DirectoryNode },
   scan: () => Promise<DirectoryNode>,
@@ -40,7 +40,7 @@ export async function openClosedPaths(
         try {
           files.chmod(at(path), mode);
         } catch {
-          // It is gone, or somebody else's by now.
+          // It is gone, or belongs to somebody else now.
         }
       }
     },
@@ -66,7 +66,7 @@ export async function openClosedPaths(
   }
 }
 
-/** The picture with the modes that paths had before they were opened. */
+/** The picture with the original modes of opened paths. */
 export function withModes(tree: DirectoryNode, modes: ReadonlyMap<string, number>): DirectoryNode {
   let shown = tree;
   for (const [path, mode] of modes) {
@@ -94,7 +94,7 @@ export function reachOf(root: string): Reach {
     if (node.kind !== 'directory' && node.kind !== 'opaque') return true;
     const stat = fs.lstatSync(osPath(path === '' ? root : `${root}/${path}`), { throwIfNoEntry: false });
     if (stat === undefined) return true;
-    // What is ours and still closed could not be looked into; it must not go.
+    // An entry of ours that is still closed could not be read, so it must not be removed.
     if (node.kind === 'opaque' && node.attributes !== undefined) return false;
     const { W_OK, X_OK } = fs.constants;
     return stat.uid === own || mayAccess(osPath(`${root}/${path}`), W_OK | X_OK);

@@ -1,11 +1,11 @@
 import { type Attributes, attributesOf, sameNode, type TreeNode } from './tree.ts';
 
 /**
- * Whose files we can make. Only root gives files away: what belongs to somebody else, or to a group that we are not in, comes back
- * as ours. That is said, and what came back so counts as what it was.
+ * Which owners we can restore. Only root can give files away: an entry of another user, or of a group that we are not in, is
+ * restored as ours. That is reported, and the restored entry counts as the original.
  */
 export interface Ownership {
-  /** Whether something that we make can have this owner and group. */
+  /** Whether we can create an entry with this owner and group. */
   canGive(attributes: Attributes): boolean;
 }
 
@@ -16,12 +16,12 @@ export function ownershipHere(): Ownership {
   return { canGive: ({ uid, gid }) => uid === own && groups.has(gid) };
 }
 
-/** How what is not brought back about a path is called. */
+/** Names what could not be restored about a path. */
 export function ownerLost(path: string): string {
   return `${path === '' ? '.' : path} (its owner or group)`;
 }
 
-/** Whether something is what was there, or what of it we could bring back. */
+/** Whether an entry is the original, or the closest to it that we could restore. */
 export function sameAsGiven(now: TreeNode | undefined, wanted: TreeNode | undefined, owners: Ownership): boolean {
   if (sameNode(now, wanted)) return true;
   if (now?.kind === 'directory' && wanted?.kind === 'directory') {
@@ -34,7 +34,7 @@ export function sameAsGiven(now: TreeNode | undefined, wanted: TreeNode | undefi
 
 const SET_GROUP = 0o2000;
 
-/** Whether attributes are those that were wanted, or ours in their place. A group that is not ours takes its bit with it. */
+/** Whether attributes are the wanted ones, or ours in their place. A group that is not ours loses its set-gid bit too. */
 export function attributesGiven(now: Attributes, wanted: Attributes, { canGive }: Ownership): boolean {
   if (now.uid === wanted.uid && now.gid === wanted.gid && now.mode === wanted.mode) return true;
   return !canGive(wanted) && canGive(now) && (now.mode | SET_GROUP) === (wanted.mode | SET_GROUP);

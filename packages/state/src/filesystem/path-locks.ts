@@ -5,8 +5,8 @@ export type LockMode = 'shared' | 'exclusive';
 export type LockError = ErrorEnvelope<'state/lock-canceled' | 'state/lock-failed'>;
 
 /**
- * Keeps work on equal or nested directories apart. `exclusive` excludes everything on the same path, above it and below
- * it; `shared` excludes only what is exclusive there. Paths are real and absolute.
+ * Serialises work on equal or nested directories. `exclusive` excludes all other work on the same path, above it and below
+ * it; `shared` excludes only exclusive work there. Paths are real and absolute.
  */
 export interface PathLocks {
   acquire(path: string, mode: LockMode, signal?: AbortSignal): Promise<Result<Release, LockError>>;
@@ -15,8 +15,8 @@ export interface PathLocks {
 /**
  * Within one process: first come, first served.
  *
- * Invariant: a request runs as soon as nothing that it excludes is held or came before it. It never holds one path while
- * it waits for another, so nothing can wait in a circle.
+ * Invariant: a request runs as soon as nothing that it excludes is held or was requested earlier. It never holds one path
+ * while waiting for another, so there is no deadlock.
  */
 export function createPathLocks(): PathLocks {
   const requests: Request[] = [];
@@ -83,7 +83,7 @@ export function overlap(a: string, b: string): boolean {
 function canceled(path: string): LockError {
   return failure('state/lock-canceled', {
     message: `waiting for the directory ${path} was canceled`,
-    suggestion: 'Nothing was run. Call again.',
+    suggestion: 'Nothing was run. Try again.',
     retry: { kind: 'retryable_immediate' },
   });
 }

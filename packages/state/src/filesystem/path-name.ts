@@ -1,8 +1,8 @@
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 
 /**
- * Names of files as strings, also where their bytes are not UTF-8: a byte that does not decode becomes the lone surrogate
- * U+DC00 + byte, which no decoded text contains, so that a name and its bytes are the same thing.
+ * File names as strings, even if their bytes are not UTF-8: a byte that does not decode becomes the lone surrogate
+ * U+DC00 + byte, which no decoded text contains, so that names and bytes map one to one.
  */
 export function nameFromBytes(bytes: Uint8Array): string {
   let name = '';
@@ -15,7 +15,7 @@ export function nameFromBytes(bytes: Uint8Array): string {
   return name;
 }
 
-/** What to hand to the operating system: the text itself, or its bytes where it is not text. */
+/** The form for the operating system: the text itself, or its bytes if it is not text. */
 export function osPath(path: string): string | Buffer {
   if (path.isWellFormed()) return path;
   const parts: Buffer[] = [];
@@ -41,7 +41,7 @@ export function nameFromJson(json: string): string {
   return json.startsWith('=') ? nameFromBytes(Buffer.from(json.slice(1), 'base64')) : json;
 }
 
-/** A name as people can read it: what does not print is escaped. */
+/** A name for people, with unprintable characters escaped. */
 export function shownPath(path: string): string {
   let shown = '';
   for (const unit of path) {

@@ -17,31 +17,31 @@ import { thrownReason } from './system-reason.ts';
 import { nodeAt, sameAttributes, sameNode } from './tree.ts';
 import type { UndoLog, UndoRecord } from './undo-log.ts';
 
-/** What became of a call, or a restore, that was cut short. */
+/** The outcome of recovering an interrupted call or restore. */
 export interface Recovery {
-  /** The call's, or the restore's. */
+  /** The id of the call or restore. */
   readonly id: string;
   readonly tool: string;
-  /** What the call was charged to, where it is known. */
+  /** The task of the call, if known. */
   readonly evaluation?: string;
   readonly outcome: /** The tree is as it was before the call, except where others changed it after the call's process was last known to live. */
     | {
         readonly kind: 'rolled-back';
         readonly lost: readonly string[];
-        /** What was overwritten or removed, kept first; null where nothing was. */
+        /** Kept copies of what was overwritten or removed; null if nothing was. */
         readonly kept: KeptFiles | null;
-        /** What was left as it is, because it was changed later. */
+        /** Paths left alone because they were changed later. */
         readonly left: readonly string[];
       }
-    /** A restore that had begun was finished. */
+    /** A started restore was finished. */
     | { readonly kind: 'restore-finished'; readonly kept: KeptFiles | null }
-    /** A restore had not begun to change anything, and was dropped. */
+    /** A restore that had not changed anything yet was dropped. */
     | { readonly kind: 'restore-dropped' }
-    /** The call worked on a layer, which is dropped: there was nothing to restore. */
+    /** The call worked on a layer, which was dropped: there was nothing to restore. */
     | { readonly kind: 'dropped' }
-    /** The changes of a layer were being applied: all of them are, because the call had succeeded. */
+    /** The changes of a layer were being applied: all of them are applied, because the call had succeeded. */
     | { readonly kind: 'applied'; readonly paths: readonly string[] }
-    /** They were taken back, but for what somebody changed since. `kept` is what was there before them. */
+    /** They were reverted, except where somebody changed something since. `kept` is what they had replaced. */
     | {
         readonly kind: 'taken-back';
         readonly paths: readonly string[];
@@ -50,16 +50,15 @@ export interface Recovery {
       }
     /** The call cannot be undone, and nobody knows whether it happened. */
     | { readonly kind: 'outcome-unknown' }
-    /** It could not be finished; the record stays, and the next recovery tries again. */
+    /** Recovery failed; the record stays, and the next recovery retries. */
     | { readonly kind: 'failed'; readonly error: ErrorEnvelope };
 }
 
 type FilesWork = Extract<UndoRecord['work'], { kind: 'files' }>;
 
 /**
- * Finishes what a process that died had begun, and says what it was. To be called at every start, before any call; and for a
- * directory where a rollback failed, when it is to be used again.
- * A record whose root is held by a living process waits for that process.
+ * Finishes the work of a dead process, and reports it. Called at every start, before any call, and for a directory where a
+ * rollback failed, before it is used again. A record whose root is held by a living process waits for that process.
  */
 export async function recoverPending(options: {
   readonly undoLog: UndoLog;
@@ -67,9 +66,9 @@ export async function recoverPending(options: {
   readonly open: (root: string) => Result<HostFilesystem, ErrorEnvelope>;
   readonly files?: HostFiles;
   readonly signal?: AbortSignal;
-  /** Only what was cut short in this directory, or one around or inside it, while other calls go on. */
+  /** Only work interrupted in this directory, or in one around or inside it, while other calls continue. */
   readonly root?: string;
-  /** Called with what became of a call, before its record is removed. */
+  /** Called with the outcome of a call, before its record is removed. */
   readonly onRecovered?: (recovery: Recovery, work: Pick<FilesWork, 'root' | 'before'>) => Promise<void>;
 }): Promise<readonly Recovery[]> {
   const { undoLog, files = nodeHostFiles } = options;
@@ -94,7 +93,7 @@ export async function recoverPending(options: {
           ? appliedOutcome(record, work, files)
           : await recoverFiles(record, work, { ...options, files });
       const recovery = { ...call, outcome };
-      // Whoever keeps account of what was kept has done so before the record that names it goes.
+      // Kept files are accounted for before the record that names them is removed.
       if (outcome.kind !== 'failed') await options.onRecovered?.(recovery, work);
       if (outcome.kind !== 'failed') await undoLog.remove(id);
       recoveries.push(recovery);
@@ -139,7 +138,7 @@ async function recoverFiles(
   { undoLog, open, files }: RecoveryPorts,
 ): Promise<Recovery['outcome']> {
   try {
-    // The device is not compared: its number may be another one after the machine was started again.
+    // The device is not compared: its number may change when the machine restarts.
     const replaced = work.identity === undefined ? undefined : rootReplaced(work.root, work.identity);
     if (replaced !== undefined) return { kind: 'failed', error: replaced };
     const staging = `${work.root}/${work.restoring?.staging ?? work.staging ?? stagingName(record.id)}`;
@@ -166,8 +165,8 @@ async function recoverFiles(
 }
 
 /**
- * Whether a step may have been done. The record may be on disk without what was staged: then there is nothing to go on
- * with, but nothing was done either. What was moved aside tells more than the name of the directory it is in.
+ * Whether a step may have been done. The record may be on disk without the staged entries: then there is nothing to continue
+ * with, but nothing was done either. Entries that were moved aside are better evidence than the name of their directory.
  */
 function hasBegun({ files, staging }: StepPlace, steps: readonly RestoreStep[]): boolean {
   const prepared = preparedName(staging);
@@ -176,8 +175,8 @@ function hasBegun({ files, staging }: StepPlace, steps: readonly RestoreStep[]):
 }
 
 /**
- * Whether a restore without a staging directory was finished, and only its record came back: then everything that it
- * would change is as before the call.
+ * Whether a restore without a staging directory was finished, and only its record reappeared: then everything it would
+ * change is as before the call.
  */
 async function isThrough(
   tree: HostFilesystem,
@@ -202,7 +201,7 @@ async function rollBack(
   undoLog: UndoLog,
 ): Promise<Recovery['outcome']> {
   const { paths } = work;
-  // Paths that the call declared go back whoever wrote them last, but what is there is kept.
+  // Paths that the call declared are restored whoever wrote them last, but their current content is kept.
   const endedAt = paths === undefined ? await lastAlive(record, work, tree, undoLog) : AFTER_EVERYTHING;
   const scope = { endedAt, ...(paths && { paths }) };
   const restored = await restoreUnlessMoved(() => tree.stage(before, { id: record.callId, left: 'present', ...scope }));
@@ -213,12 +212,12 @@ async function rollBack(
 
 const AFTER_EVERYTHING = Number.MAX_SAFE_INTEGER;
 
-/** How far apart two clocks may be that are one. */
+/** Tolerance when comparing two readings of the same clock. */
 const SAME_CLOCK_MS = 1000;
 
 /**
- * When the call's process was last known to live, on the clock of the root's filesystem. Written down before anything else
- * is, because the log's own time of the record is where it comes from.
+ * When the call's process was last known to be alive, on the clock of the root's filesystem. Recorded first, because it
+ * derives from the log's own timestamp of the record.
  */
 async function lastAlive(record: UndoRecord, work: FilesWork, tree: HostFilesystem, undoLog: UndoLog): Promise<number> {
   if (work.endedAt !== undefined) return work.endedAt;

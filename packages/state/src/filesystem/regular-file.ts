@@ -23,8 +23,8 @@ export function openToRead(path: string): number {
 }
 
 /**
- * Makes a file, or replaces its content and keeps its mode. A file with other names (hard links) is replaced by one of its
- * own: writing it in place would change what those names show, which no undo of this path brings back.
+ * Creates a file, or replaces its content and keeps its mode. A file with other names (hard links) is replaced by a new file:
+ * writing it in place would change what the other names show, which undoing this path would not restore.
  */
 export function replaceFile(path: string, content: Uint8Array | string): void {
   const there = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
@@ -33,8 +33,8 @@ export function replaceFile(path: string, content: Uint8Array | string): void {
 }
 
 /**
- * The file beside a path to which the new content of a file with several names is written first. A call that declares the
- * path declares this one too, so that a crash in between leaves nothing behind.
+ * The temporary file next to a path to which the new content of a file with several names is written first. A call that
+ * declares the path declares this one too, so that a crash in between leaves nothing behind.
  */
 export function replacementOf(path: string): string {
   const cut = path.lastIndexOf('/') + 1;
@@ -46,7 +46,7 @@ export function replacementOf(path: string): string {
 }
 
 function replaceEntry(path: string, was: fs.Stats, content: Uint8Array | string): void {
-  // A new entry would go around the mode of the file.
+  // A new entry would bypass the file's mode.
   fs.accessSync(osPath(path), fs.constants.W_OK);
   const replacement = replacementOf(path);
   fs.rmSync(osPath(replacement), { force: true });
@@ -80,12 +80,12 @@ function writeTo(path: string, fd: number, content: Uint8Array | string): void {
   }
 }
 
-/** Writes a part of the content to where it belongs. */
+/** Writes a part of the content at its position. */
 function writeFrom(fd: number, bytes: Uint8Array, from: number, to: number): void {
   for (let at = from; at < to; ) at += fs.writeSync(fd, bytes, at, to - at, at);
 }
 
-/** Only root can give files away; where we may not, the file is ours. */
+/** Only root can give files away; otherwise the file becomes ours. */
 function giveLike(path: string, { uid, gid, mode }: fs.Stats): void {
   try {
     fs.chownSync(osPath(path), uid, gid);
@@ -96,7 +96,7 @@ function giveLike(path: string, { uid, gid, mode }: fs.Stats): void {
 }
 
 function openChecked(path: string, flags: number, mode?: number): number {
-  // Opening a device can have effects of its own, so it is looked at first; what replaces it in between is seen after.
+  // Opening a device can have side effects, so it is checked first; a replacement in between is detected afterwards.
   const there = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
   if (there !== undefined && !there.isFile() && !there.isSymbolicLink()) throw new NotAFileError();
   const fd = fs.openSync(osPath(path), flags | O_NOFOLLOW | O_NONBLOCK, mode);

@@ -14,23 +14,23 @@ import {
 } from './tree.ts';
 
 /**
- * What a tree should be after undoing what was done between two pictures of it.
+ * The tree after undoing the changes between two pictures of it.
  *
- * 1. Only paths that differ between `target` and `left` are undone; whatever others changed elsewhere stays.
- * 2. Where such a path is no longer as it was left, it is a conflict, unless it is as it should be already.
- * 3. Opaque directories are never made or removed, with one exception: one that was not there before goes away. One that
- *    was moved (the same directory elsewhere) is wanted back; one that is gone is lost, and said so.
- * 4. A directory that could not be read in one of the pictures keeps what is in it: at most its mode comes back.
- * 5. What we are not allowed to change stays, and is named as lost. What comes back as ours, because we may not give it away, is
- *    named too, and counts as what it was from then on.
- * 6. What is shown to be somebody else's (`isTheirs`) stays, with the directories around it, and is named.
+ * 1. Only paths that differ between `target` and `left` are undone; changes by others elsewhere stay.
+ * 2. A path that differs from `left` now is a conflict, unless it already matches `target`.
+ * 3. Opaque directories are never created or removed, with one exception: one that did not exist before is removed. One that
+ *    was moved (the same directory elsewhere) is moved back; one that is gone is reported as lost.
+ * 4. A directory that could not be read in one of the pictures keeps its content: at most its mode is restored.
+ * 5. Entries that we may not change stay, and are reported as lost. Entries restored as ours, because we may not give them
+ *    away, are reported too, and count as the originals from then on.
+ * 6. Entries known to be somebody else's (`isTheirs`) stay, with their parent directories, and are reported.
  */
 export interface RestoreMerge {
   readonly desired: DirectoryNode;
   readonly conflicts: readonly string[];
-  /** What should be there and cannot be brought back, and what should be gone and cannot be removed. */
+  /** Entries that cannot be restored, and entries that cannot be removed. */
   readonly lost: readonly string[];
-  /** What is not as it should be, because somebody else made it so. */
+  /** Entries that differ from the target because somebody else changed them. */
   readonly theirs: readonly string[];
 }
 
@@ -101,7 +101,7 @@ export function mergeRestore(
     return attributesOf(now);
   };
 
-  /** A directory that could not be read when it was left: what is in it now cannot be told to be the call's. */
+  /** A directory that could not be read in `left`: its current content cannot be attributed to the call. */
   const mergeUnread = (target: DirectoryNode, now: DirectoryNode, path: string): TreeNode => {
     for (const name of new Set([...now.entries.keys(), ...target.entries.keys()])) {
       conflicts.push(...differingPaths(target.entries.get(name), now.entries.get(name), joined(path, name)));
@@ -126,7 +126,7 @@ export function mergeRestore(
     return now.kind === 'directory' ? { ...now, ...wanted } : { ...now, attributes: wanted };
   };
 
-  /** What comes in the place of what the call left there. */
+  /** The entry that replaces what the call left. */
   const replaced = (target: TreeNode | undefined, now: TreeNode | undefined, path: string): TreeNode | undefined => {
     if (now !== undefined && now.kind !== 'directory' && isTheirs(now, path)) {
       theirs.push(path);
@@ -151,7 +151,7 @@ export function mergeRestore(
     );
   };
 
-  /** Of a directory that should go, what is somebody else's. Undefined where nothing is. */
+  /** The part of a directory to be removed that is somebody else's. Undefined if there is none. */
   const theirPart = (now: DirectoryNode, path: string): DirectoryNode | undefined => {
     const entries = new Map<string, TreeNode>();
     for (const [name, child] of now.entries) {
@@ -164,7 +164,7 @@ export function mergeRestore(
     return entries.size === 0 ? undefined : { ...now, entries };
   };
 
-  /** The target as far as it can be had: what is lost is left out and named. */
+  /** The achievable part of the target: lost entries are omitted and reported. */
   const available = (target: TreeNode | undefined, now: TreeNode | undefined, path: string): TreeNode | undefined => {
     if ((target?.kind === 'directory' || target?.kind === 'file') && !owners.canGive(target))
       lost.push(ownerLost(path));
@@ -185,7 +185,7 @@ export function mergeRestore(
     return target;
   };
 
-  /** A file that could not be read before: only its mode is known, and what is in it stays. */
+  /** A file that could not be read before: only its mode is known, and its content stays. */
   const unreadFile = (wanted: Attributes | undefined, now: TreeNode | undefined, path: string) => {
     lost.push(path);
     if (wanted === undefined || now?.kind !== 'file' || reach?.owns(now) === false) return now;
@@ -209,7 +209,7 @@ function knownAttributes(node: TreeNode | undefined): Attributes | undefined {
   return node?.kind === 'opaque' ? node.attributes : undefined;
 }
 
-/** Where every directory that could be an opaque one is, by identity: also those that were renamed to something else. */
+/** Locations of all possibly opaque directories, by identity, including renamed ones. */
 export function directoryPlaces(root: DirectoryNode): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   eachDirectory(root, '', (identity, path) => found.set(identity, path));

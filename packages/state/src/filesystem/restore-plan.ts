@@ -16,15 +16,15 @@ import {
 
 /**
  * The steps that turn one tree into another, in an order in which each can be done and, from the last one back, undone.
- * Everything that is in the way is moved into a staging directory, everything new comes from there: a step is a rename, a
- * `mkdir` or a change of mode, and needs no space.
+ * Replaced entries are moved into a staging directory, and new ones come from there: a step is a rename, a `mkdir` or a mode
+ * change, and needs no space.
  */
 const attributes = z.strictObject({ mode: z.int(), uid: z.int(), gid: z.int() });
 export const restoreStep = z.discriminatedUnion('op', [
-  /** Moves what is at a path into the staging directory. */
+  /** Moves the entry at a path into the staging directory. */
   z.strictObject({ op: z.literal('aside'), path: z.string(), as: z.int() }),
   z.strictObject({ op: z.literal('mkdir'), path: z.string() }),
-  /** Moves something out of the staging directory. `staged`: it was put there beforehand, not by an earlier step. */
+  /** Moves an entry out of the staging directory. `staged`: it was put there beforehand, not by an earlier step. */
   z.strictObject({ op: z.literal('place'), path: z.string(), from: z.int(), staged: z.boolean() }),
   z.strictObject({ op: z.literal('attributes'), path: z.string(), set: attributes, was: attributes }),
 ]);
@@ -32,7 +32,7 @@ export type RestoreStep = z.infer<typeof restoreStep>;
 
 export interface RestorePlan {
   readonly steps: readonly RestoreStep[];
-  /** What to put into the staging directory before the first step, by number. */
+  /** Entries to stage before the first step, by number. */
   readonly staged: ReadonlyMap<number, FileNode | LinkNode>;
   /** What each `aside` expects to find. */
   readonly expected: ReadonlyMap<string, TreeNode>;
@@ -40,7 +40,7 @@ export interface RestorePlan {
   readonly finals: number;
 }
 
-/** `opened`: paths that are open although the picture shows the mode that they had before. */
+/** `opened`: paths that are open although the picture shows their original mode. */
 export function planRestore(
   now: DirectoryNode,
   desired: DirectoryNode,
@@ -56,7 +56,7 @@ export function planRestore(
   const moved = new Map<string, number>();
   let next = 0;
 
-  /** Opaque directories that are wanted elsewhere leave before the directory around them does. */
+  /** Opaque directories that belong elsewhere are moved before their parent is. */
   const rescue = () => {
     const wanted = newOpaque(now, desired);
     if (wanted.size === 0) return;
@@ -128,7 +128,7 @@ export function planRestore(
     if (locked || !sameAttributes(from, to)) finals.push({ op: 'attributes', path, set: attributesOf(to), was });
   };
 
-  /** What was opened in order to look and is not touched: it is closed before the directories around it are. */
+  /** Untouched entries that were only opened for reading: they are closed before their parent directories. */
   const closing = (): readonly RestoreStep[] => {
     const done = new Set(finals.map(step => step.path));
     const isGone = (path: string) => asides.some(step => step.path === path || path.startsWith(`${step.path}/`));
@@ -151,7 +151,7 @@ function openStep(node: Attributes, path: string) {
   return { op: 'attributes' as const, path, set, was: attributesOf(node) };
 }
 
-/** Opaque directories that are to be where they are not, by identity. What both trees share is not looked into. */
+/** Opaque directories that must be moved, by identity. Subtrees shared by both trees are skipped. */
 function newOpaque(
   from: TreeNode | undefined,
   to: DirectoryNode,

@@ -20,11 +20,11 @@ export type StepsOutcome =
 export interface StepRange {
   readonly from?: number;
   readonly to?: number;
-  /** Where the paths of steps go that are left out because somebody else made something there; else they are conflicts. */
+  /** Collects paths of steps skipped because somebody else created something there; without it they are conflicts. */
   readonly skipped?: string[] | undefined;
 }
 
-/** Carries out steps from a given one on. Nothing that appeared at a path since is overwritten. */
+/** Carries out steps from a given one on. Never overwrites anything that has appeared at a path since. */
 export function performSteps(
   place: StepPlace,
   steps: readonly RestoreStep[],
@@ -44,7 +44,7 @@ export function performSteps(
   return { kind: 'done' };
 }
 
-/** Takes back the first `done` steps, the last one first. Answers how many are still done: 0 when all went well. */
+/** Undoes the first `done` steps, last one first. Returns how many are still done: 0 on success. */
 export function undoSteps(
   place: StepPlace,
   steps: readonly RestoreStep[],
@@ -62,8 +62,8 @@ export function undoSteps(
 }
 
 /**
- * The first step that a process which died has not done. Steps are done in order, so the last one that left its mark in
- * the staging directory tells about all before it.
+ * The first step that a dead process has not done. Steps are done in order, so the last one with a mark in the staging
+ * directory implies all before it.
  */
 export function firstUndoneStep(place: StepPlace, steps: readonly RestoreStep[]): number {
   for (let index = steps.length - 1; index >= 0; index--) {
@@ -93,7 +93,7 @@ function performStep({ files, root, staging }: StepPlace, step: RestoreStep): bo
       return true;
     }
     case 'attributes':
-      // Somebody removed it since.
+      // It was removed since.
       if (exists(path)) setAttributes(files, path, step.set);
       return true;
   }
@@ -118,8 +118,7 @@ function undoStep({ files, root, staging }: StepPlace, step: RestoreStep): void 
 }
 
 /**
- * The owner first: changing it can drop bits of the mode. Only root can give files away; where we may not, a file that
- * comes back is ours.
+ * The owner first: changing it can drop mode bits. Only root can give files away; otherwise a restored file becomes ours.
  */
 export function setAttributes(files: HostFiles, path: string, { mode, uid, gid }: Attributes): void {
   const stat = fs.lstatSync(osPath(path));

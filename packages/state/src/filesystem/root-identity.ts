@@ -4,11 +4,11 @@ import * as z from 'zod';
 import { identityOf } from './host-scan.ts';
 import { osPath } from './path-name.ts';
 
-/** A directory, by where it is and by what tells it from another one, or a link, that is there later. */
+/** A directory, by its path and an identity that distinguishes it from a later directory or link at that path. */
 export const rootIdentity = z.strictObject({ root: z.string(), identity: z.string() });
 export type RootIdentity = z.infer<typeof rootIdentity>;
 
-/** The directory that is at a path now, links resolved; undefined where none is. */
+/** The directory at a path now, with links resolved; undefined if there is none. */
 export function rootAt(path: string): RootIdentity | undefined {
   try {
     const root = fs.realpathSync.native(osPath(path));
@@ -19,7 +19,7 @@ export function rootAt(path: string): RootIdentity | undefined {
   }
 }
 
-/** Why what is at a path is not the directory that was there. */
+/** Why a path no longer leads to the original directory. */
 export function rootReplaced(
   root: string,
   identity: string,
@@ -30,14 +30,14 @@ export function rootReplaced(
   const what = there === undefined ? 'is gone' : there.isSymbolicLink() ? 'is a link now' : 'is another directory now';
   return failure('state/root-replaced', {
     message: `the working directory ${root} ${what}; nothing was changed`,
-    suggestion: 'Move the directory that was there back to its place, then try again.',
+    suggestion: 'Move the original directory back, then try again.',
     retry: { kind: 'retryable_immediate' },
   });
 }
 
 /**
- * Where a filesystem does not tell when a directory was made, some systems answer with its last change instead: then only
- * the inode counts.
+ * If a filesystem does not record when a directory was created, some systems return its last change instead: then only the
+ * inode counts.
  */
 function isSame(there: fs.Stats, identity: string): boolean {
   if (identityOf(there) === identity) return true;

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { exists } from './restore-steps.ts';
 
-/** The same for the same call, so that whoever finishes a restore finds what was staged. */
+/** Stable per call, so that the process that finishes a restore finds the staged entries. */
 export function stagingName(id: string): string {
   return `.signalbox-restore-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`;
 }
 
-/** The names that a restore uses beside its staging directory's own. */
+/** The other names that a restore uses next to its staging directory. */
 export function namesOf(staging: string): readonly string[] {
   return [preparedName(staging), staging, closedName(staging)];
 }
 
-/** A name for the staging directory under which nobody else has anything. */
+/** A free name for the staging directory. */
 export function freeStaging(root: string, id: string, ours: ReadonlySet<string>): string {
   const usual = stagingName(id);
   for (let number = 1; ; number++) {
@@ -24,7 +24,7 @@ function isTaken(path: string): boolean {
   try {
     return exists(path);
   } catch {
-    // A root that is closed to us is opened later; nobody else has put anything there under our names.
+    // A root that is closed to us is opened later; nobody else has used our names there.
     return false;
   }
 }

@@ -4,11 +4,11 @@ import type { ContentError, ContentStore } from './content-store.ts';
 import { nameFromJson, nameToJson } from './path-name.ts';
 import type { DirectoryNode, TreeNode } from './tree.ts';
 
-/** The kept form of one directory. Files and directories below it are named by digest, so equal ones are kept once. */
+/** The stored form of one directory. Files and directories below it are named by digest, so equal ones are stored once. */
 const attributes = { mode: z.int().nonnegative(), uid: z.int().nonnegative(), gid: z.int().nonnegative() };
 const entryV1 = z.discriminatedUnion('kind', [
   z.strictObject({ name: z.string(), kind: z.literal('file'), ...attributes, size: z.int().nonnegative(), digest }),
-  /** Known without its content: only undone by somebody who finds it as it was left. */
+  /** Known without its content: it can be undone only if it is still as it was left. */
   z.strictObject({
     ...{ name: z.string(), kind: z.literal('unread'), ...attributes, size: z.int().nonnegative() },
     ...{ ino: z.int().nonnegative(), mtimeMs: z.number() },
@@ -37,8 +37,8 @@ const directoryV1 = z.strictObject({
 export type TreeError = ContentError | ErrorEnvelope<'state/snapshot-failed'>;
 
 /**
- * Keeps a tree and answers the digest of its root. Durable only after `store.sync()`. A directory object that was kept
- * before is not looked into again.
+ * Stores a tree and returns the digest of its root. Durable only after `store.sync()`. A directory object that was stored
+ * before is not visited again.
  */
 export async function keepTree(
   store: ContentStore,
@@ -106,7 +106,7 @@ export async function loadTree(
   return ok({ kind: 'directory', mode, uid, gid, entries, ...(partial && { partial }) });
 }
 
-/** A kept tree may come from elsewhere: what leads out of its directory is no name in it. */
+/** A stored tree may be untrusted: a name must not lead out of its directory. */
 function isName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !name.includes('/') && !name.includes('\0');
 }

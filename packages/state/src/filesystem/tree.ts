@@ -12,7 +12,7 @@ export interface FileNode {
   readonly uid: number;
   readonly gid: number;
   readonly size: number;
-  /** Null where the content was not read: then only the stamp tells files apart. */
+  /** Null if the content was not read: then only the stamp distinguishes files. */
   readonly digest: Digest | null;
   readonly stamp?: Stamp;
 }
@@ -29,9 +29,9 @@ export interface DirectoryNode {
   readonly uid: number;
   readonly gid: number;
   readonly entries: ReadonlyMap<string, TreeNode>;
-  /** Known where it was seen on disk: it tells that a directory is an opaque one under another name. */
+  /** Known if it was seen on disk: it identifies an opaque directory under another name. */
   readonly identity?: string;
-  /** Only some entries are told: nothing is known of the others. */
+  /** Only some entries are known. */
   readonly partial?: true;
 }
 
@@ -41,23 +41,23 @@ export interface Attributes {
   readonly gid: number;
 }
 
-/** A directory that is not looked into. Its identity tells a moved one from a new one. */
+/** A directory that is not scanned. Its identity distinguishes a moved one from a new one. */
 export interface OpaqueNode {
   readonly kind: 'opaque';
   readonly identity: string;
-  /** Known where we may not read it, and only for that reason do not look into it: these can be brought back. */
+  /** Known if it is opaque only because we may not read it: these can be restored. */
   readonly attributes?: Attributes | undefined;
 }
 
-/** A socket, a pipe, a device, or a file that we may not read: noticed, never brought back. */
+/** A socket, a pipe, a device, or an unreadable file: noted, never restored. */
 export interface SpecialNode {
   readonly kind: 'special';
   readonly stamp?: Stamp;
-  /** Of a file that we may not read. */
+  /** For an unreadable file. */
   readonly attributes?: Attributes | undefined;
 }
 
-/** What tells, without reading, that a file is the one that was seen before. `fresh`: it changed too recently to tell. */
+/** Identifies an unchanged file without reading it. `fresh`: it changed too recently to be sure. */
 export interface Stamp {
   readonly ino: number;
   readonly mtimeMs: number;
@@ -76,7 +76,7 @@ export function nodeAt(root: DirectoryNode, parts: readonly string[]): TreeNode 
   return node;
 }
 
-/** The tree with one node set, or taken out where it is undefined. Its parent must be there. */
+/** The tree with one node set, or removed if undefined. Its parent must exist. */
 export function withNode(root: DirectoryNode, parts: readonly string[], node: TreeNode | undefined): DirectoryNode {
   const [name, ...rest] = parts;
   if (name === undefined) return node?.kind === 'directory' ? node : root;
@@ -89,7 +89,7 @@ export function withNode(root: DirectoryNode, parts: readonly string[], node: Tr
   return { ...root, entries };
 }
 
-/** Whether two nodes are the same to somebody who reads them: kind, content, mode and owner. Stamps do not count. */
+/** Whether two nodes are equal to a reader: kind, content, mode and owner. Stamps do not count. */
 export function sameNode(a: TreeNode | undefined, b: TreeNode | undefined): boolean {
   if (a === b) return true;
   if (a === undefined || b === undefined) return false;

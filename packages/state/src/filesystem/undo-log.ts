@@ -6,18 +6,18 @@ import { applyStep } from '../layers/apply-steps.ts';
 import { type HostFiles, nodeHostFiles, syncAll } from './host-files.ts';
 import { restoreStep } from './restore-plan.ts';
 
-/** A call, or a restore, that has begun and not ended. What is still here at a start was cut short. */
+/** A call or restore that has begun and not ended. A record found at a start was interrupted. */
 export const undoRecord = z.strictObject({
   version: z.literal(1),
-  /** Names this record alone: agents that know nothing of each other may use the same call id. */
+  /** Unique to this record: independent agents may use the same call id. */
   id: z.string().min(1),
   callId: z.string().min(1),
   tool: z.string(),
   startedAt: z.number(),
-  /** What the call is charged to: a task, where agents run. */
+  /** The task of the call. */
   evaluation: z.string().optional(),
   work: z.discriminatedUnion('kind', [
-    /** Cannot be undone: only that it began is known. */
+    /** Cannot be undone: only its start is recorded. */
     z.strictObject({ kind: z.literal('external') }),
     /**
      * The tree goes back to `before`; `paths`, if given, is all that the call may touch. Null for a restore on its own:
@@ -26,57 +26,57 @@ export const undoRecord = z.strictObject({
     z.strictObject({
       kind: z.literal('files'),
       root: z.string(),
-      /** Tells the root from another directory, or a link, that is at its path by then. */
+      /** Distinguishes the root from a later directory or link at its path. */
       identity: z.string().optional(),
       before: digest.nullable(),
       paths: z.array(z.string()).optional(),
-      /** When the call's process had ended or was last known to live, on the clock of the root's filesystem. */
+      /** When the call's process ended or was last known to be alive, on the clock of the root's filesystem. */
       endedAt: z.number().optional(),
       /** The name of the staging directory, if its usual one was taken. */
       staging: z.string().optional(),
-      /** What the restore overwrites or removes, kept. */
+      /** Kept copies of what the restore overwrites or removes. */
       kept: z.strictObject({ digest, paths: z.array(z.string()) }).optional(),
       /** Set from the moment a restore may have changed something. */
       restoring: z.strictObject({ staging: z.string(), steps: z.array(restoreStep) }).optional(),
     }),
     /**
-     * The changes of a layer are being applied. The call is over once its log of checkpoints says so; until then what was done of
-     * the steps is taken back.
+     * The changes of a layer are being applied. The call has ended once its checkpoint log says so; until then, completed steps
+     * are reverted.
      */
     z.strictObject({
       kind: z.literal('layer'),
       root: z.string(),
-      /** The root that is meant: not whatever is at its path later. */
+      /** The identity of the root, not of whatever is at its path later. */
       place: z.strictObject({ dev: z.string(), ino: z.string() }),
       layer: z.string(),
       staging: z.string(),
       steps: z.array(applyStep),
-      /** What the steps replace, as a tree in the store, where it is kept. */
+      /** What the steps replace, as a tree in the store, if it is kept. */
       before: digest.nullable(),
-      /** The log that says how the call ended; null where none is kept. */
+      /** The log that records how the call ended; null if there is none. */
       checkpoints: z.string().nullable(),
     }),
   ]),
 });
 export type UndoRecord = z.infer<typeof undoRecord>;
 
-/** Where calls that are under way are written down. What is put is durable when that returns. */
+/** Records calls under way. `put` is durable when it returns. */
 export interface UndoLog {
   put(record: UndoRecord): Promise<void>;
-  /** Unless told otherwise, the record does not come back, whatever happens to the machine. */
+  /** By default the removal is durable: the record does not reappear after a machine crash. */
   remove(id: string, options?: { readonly durable?: boolean }): Promise<void>;
-  /** Says that the process which owns a record lives, and answers when that was, on the clock of the log's filesystem. */
+  /** Records that a record's owner is alive, and returns the time on the clock of the log's filesystem. */
   touch(id: string): Promise<number | undefined>;
-  /** When the owner of a record was last known to live; undefined where there is no such record. */
+  /** When a record's owner was last known to be alive; undefined if there is no such record. */
   lastAlive(id: string): Promise<number | undefined>;
-  /** What began and did not end, in no order. */
+  /** Records that have not ended, in no particular order. */
   pending(): Promise<readonly UndoRecord[]>;
 }
 
 export function createMemoryUndoLog(): UndoLog {
   const records = new Map<string, UndoRecord>();
   const alive = new Map<string, number>();
-  // Rounded up: filesystems stamp changes more finely than the clock is read.
+  // Rounded up: filesystem timestamps are finer than the clock reading.
   const now = () => Date.now() + 1;
   return {
     async put(record) {
@@ -132,7 +132,7 @@ export function openHostUndoLog(directory: string, files: HostFiles = nodeHostFi
   };
 }
 
-/** What a full disk or a crash left of a line must not become the beginning of the next one. */
+/** A partial line left by a full disk or a crash must not become the beginning of the next one. */
 function cutTorn(file: string, files: HostFiles): void {
   const text = fs.readFileSync(file);
   const whole = text.lastIndexOf(NEWLINE) + 1;
@@ -141,7 +141,7 @@ function cutTorn(file: string, files: HostFiles): void {
 
 const NEWLINE = 0x0a;
 
-/** None where not even the first line was finished: then nothing had begun. */
+/** Undefined if not even the first line was finished: then nothing had begun. */
 function lastRecord(text: string): readonly UndoRecord[] {
   const line = text
     .slice(0, Math.max(0, text.lastIndexOf('\n')))

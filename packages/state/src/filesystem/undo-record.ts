@@ -28,7 +28,7 @@ export function filesRecord(
   };
 }
 
-/** The record of a restore with what whoever finishes it has to know. */
+/** The record of a restore with everything needed to finish it. */
 export function withStaging(record: UndoRecord, key: string, staging: string, endedAt: number | undefined): UndoRecord {
   if (record.work.kind !== 'files') return record;
   const named = staging === stagingName(key) ? {} : { staging };
@@ -40,7 +40,7 @@ export function withKept(record: UndoRecord, { digest, paths }: KeptFiles): Undo
   return { ...record, work: { ...record.work, kept: { digest, paths: [...paths] } } };
 }
 
-/** The record of a restore that may have changed something; null: of one that has not. */
+/** The record of a restore that may have changed something; null: nothing changed. */
 export function restoring(record: UndoRecord, staging: string, steps: readonly RestoreStep[] | null): UndoRecord {
   if (record.work.kind !== 'files') return record;
   const { restoring: _, ...work } = record.work;

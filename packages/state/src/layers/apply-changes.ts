@@ -34,40 +34,40 @@ export interface ApplyOptions {
     readonly startedAt: number;
     readonly evaluation?: string;
   };
-  /** When what the changes replace was looked at, on the clock of the root's filesystem. */
+  /** When the replaced entries were checked, on the clock of the root's filesystem. */
   readonly lookedAt: bigint;
-  /** The tree of what the changes replace, and the store that keeps it: durably before the first step. */
+  /** The tree that the changes replace, and its store: durable before the first step. */
   readonly before: { readonly tree: Digest; readonly store: ContentStore } | null;
-  /** The log that will say that the call succeeded. */
+  /** The log that will record the call's success. */
   readonly checkpoints: string | null;
-  /** Told of paths that could not be taken back, before what they replaced is let go of. */
+  /** Called with paths that could not be reverted, before the entries they replaced are deleted. */
   readonly onLeft?: (paths: readonly string[]) => Promise<void>;
   readonly files: HostFiles;
   readonly undoLog: UndoLog;
 }
 
-/** Changes that are in the root. If the process dies they are taken back, unless the
+/** Changes that are in the root. If the process dies they are reverted, unless the
  * log says by then that the call succeeded. */
 export interface AppliedChanges {
-  /** Lets go of what taking it back would need. */
+  /** Deletes what a revert would need. */
   finish(): Promise<void>;
   takeBack(): Promise<Result<void, StateError>>;
 }
 
 export type ApplyResult =
   | { readonly kind: 'applied'; readonly applied: AppliedChanges }
-  /** Somebody changed these paths since the changes were read. Nothing is applied. */
+  /** These paths changed after the changes were read. Nothing is applied. */
   | { readonly kind: 'changed'; readonly paths: readonly string[] }
-  /** `left`: paths that could not be taken back, because somebody changed them meanwhile. */
+  /** `left`: paths that could not be reverted because somebody changed them meanwhile. */
   | { readonly kind: 'failed'; readonly error: StateError; readonly left: readonly string[] };
 
 /**
- * Applies a change set whole or not at all.
+ * Applies a change set, all or nothing.
  *
- * 1. What is new is on the root's filesystem, and synced, before the first step.
- * 2. The steps are written down, durably, before the first of them.
- * 3. A path that is not as it was looked at stops it: what was done is taken back, and nothing is overwritten.
- * 4. What was replaced or removed is looked at once more afterwards: what was written to it meanwhile stops it too.
+ * 1. New entries are on the root's filesystem, and synced, before the first step.
+ * 2. The steps are durably recorded before the first of them.
+ * 3. A path that has changed since it was checked stops it: completed steps are reverted, and nothing is overwritten.
+ * 4. Replaced and removed entries are checked once more afterwards: a write in the meantime stops it too.
  */
 export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> {
   const { layer, changes, call, files, undoLog } = options;
@@ -93,12 +93,12 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
 
   let steps: readonly ApplyStep[];
   try {
-    // Copies in the root must be found by whoever starts next.
+    // The next process must be able to find copies in the root.
     if (!isNear) await put([]);
     const copies = isNear ? undefined : copyNear(files, layer, staging, changes);
     const from = (path: string) => copies?.get(path) ?? `upper/${path}`;
     steps = planned(layer.root, copies === undefined ? changes : withCopies(changes, staging, copies), from);
-    // Steps that are written down before their contents are durable were not begun: there is nothing to take back.
+    // Steps recorded before their contents are durable have not begun: there is nothing to revert.
     await all([options.before?.store.sync(), syncContents(files, place, steps), put(steps)]);
   } catch (cause) {
     await abandon().catch(() => {});
@@ -123,7 +123,7 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
   await syncDirectories(files, place, steps);
   const applied: AppliedChanges = {
     async finish() {
-      // A record that comes back finds its checkpoint written, and nothing to do.
+      // A record that reappears finds its checkpoint written, and nothing to do.
       await undoLog.remove(call.key, { durable: options.checkpoints === null });
       if (!isNear) removeTree(files, staging);
     },
@@ -148,7 +148,7 @@ function planned(root: string, changes: readonly LayerChange[], from: (path: str
   }
 }
 
-/** Waits for all of them, also if one fails: what still ran would undo the clean-up. */
+/** Waits for all of them, even if one fails: a running one would undo the clean-up. */
 async function all(works: readonly (Promise<unknown> | undefined)[]): Promise<void> {
   for (const work of await Promise.allSettled(works)) if (work.status === 'rejected') throw work.reason;
 }
@@ -157,7 +157,7 @@ function failed(error: StateError, left: readonly string[] = []): ApplyResult {
   return { kind: 'failed', error, left };
 }
 
-/** What somebody wrote to files that were replaced, or put into directories that were removed, after they were looked at. */
+/** Writes to replaced files, or into removed directories, after they were checked. */
 function lateChanges(place: ApplyPlace, steps: readonly ApplyStep[], lookedAt: bigint): readonly string[] {
   return steps.flatMap(step => {
     if (step.op !== 'aside' && (step.op !== 'put' || step.was === null)) return [];
@@ -170,8 +170,8 @@ function lateChanges(place: ApplyPlace, steps: readonly ApplyStep[], lookedAt: b
 }
 
 /**
- * What is in a directory and was changed since an instant. What its owner may not look into was opened to be kept, which
- * stamps it: what is written to it stamps its other time, too.
+ * Entries of a directory that changed since an instant. A closed entry was opened to be kept, which changes its ctime; a write
+ * changes its mtime too.
  */
 export function newerInside(directory: string, path: string, since: bigint): readonly string[] {
   const below = lookIntoClosed(directory);
@@ -193,7 +193,7 @@ export function newerInside(directory: string, path: string, since: bigint): rea
   }
 }
 
-/** Where what is new lies while it is on its way into a root that is on another filesystem. */
+/** Where new entries are staged for a root on another filesystem. */
 function applyName(layer: string): string {
   return `.signalbox-apply-${layer}`;
 }
@@ -209,7 +209,7 @@ function sharesMount(root: string, directory: string): boolean {
   return isOneMount && fs.statSync(root).dev === fs.statSync(directory).dev;
 }
 
-/** Copies what a layer puts into the root next to it, and answers the names of the copies. */
+/** Copies a layer's new entries next to the root, and returns the names of the copies. */
 function copyNear(
   files: HostFiles,
   layer: Pick<Layer, 'directory'>,
@@ -239,7 +239,7 @@ function copyNear(
   return names;
 }
 
-/** The same changes, with the copies as what they put. */
+/** The same changes, using the copies. */
 function withCopies(
   changes: readonly LayerChange[],
   staging: string,
@@ -251,7 +251,7 @@ function withCopies(
   });
 }
 
-/** Above this, one sync of the whole filesystem is cheaper than one for each file. */
+/** Above this, one sync of the whole filesystem is cheaper than one per file. */
 const SYNC_ALL_FROM = 64;
 
 async function syncContents(files: HostFiles, place: ApplyPlace, steps: readonly ApplyStep[]): Promise<void> {
@@ -265,7 +265,7 @@ async function syncDirectories(files: HostFiles, place: ApplyPlace, steps: reado
   const parents = new Set(steps.flatMap(({ op, path }) => (op === 'attributes' ? [path] : [parentOf(path)])));
   const paths = [...parents].map(path => pathIn(place, path));
   const open = paths.filter(path => isOpen(path));
-  // What nobody may open any more cannot be synced by itself.
+  // A file that can no longer be opened cannot be synced on its own.
   if (open.length < paths.length && files.syncFilesystem !== undefined) await files.syncFilesystem(place.staging);
   else await syncMany(files, open, place.staging);
 }

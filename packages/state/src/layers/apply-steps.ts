@@ -8,11 +8,10 @@ import { type Identity, identity, identityOf, isSame, type LayerChange, sameAttr
 /**
  * The steps that apply a change set, in an order in which each can be done and, from the last one back, undone.
  *
- * 1. A step is a rename, a link, a `mkdir` or a change of mode: it needs no room, and what it takes out of the way waits
- *    beside the layer.
- * 2. A file that is replaced is never away: its old inode gets another name first, so that what is written to it later
- *    through a descriptor that was open can still be found.
- * 3. Whether a step was done can be seen on disk.
+ * 1. A step is a rename, a link, a `mkdir` or a mode change: it needs no space, and replaced entries wait next to the layer.
+ * 2. A replaced file is never lost: its old inode gets another name first, so that later writes through an open descriptor can
+ *    still be found.
+ * 3. The disk shows whether a step was done.
  */
 const attributes = z.strictObject({ mode: z.int(), uid: z.int(), gid: z.int() });
 export const applyStep = z.discriminatedUnion('op', [
@@ -23,7 +22,7 @@ export const applyStep = z.discriminatedUnion('op', [
     path: z.string(),
     from: z.string(),
     now: identity,
-    /** What it replaces, and where that stays. */
+    /** What it replaces, and where that is kept. */
     was: identity.nullable(),
     as: z.string(),
   }),
@@ -39,8 +38,7 @@ export interface ApplyPlace {
 }
 
 /**
- * `from` says where what a change puts into the root lies in the staging directory, `modeOf` what a directory of the root has
- * now.
+ * `from` locates a change's new entry in the staging directory; `modeOf` returns the current mode of a directory in the root.
  */
 export function planSteps(
   changes: readonly LayerChange[],
@@ -91,21 +89,21 @@ export function planSteps(
   const closings = [...opened]
     .filter(([path]) => !given.has(path) && !gone.has(path))
     .map(([path, { set, was }]): ApplyStep => ({ op: 'attributes', path, set: was, was: set }));
-  // What is inside is reached through what is around it.
+  // Entries are reached through their parents.
   const lasts = [...finals, ...closings].sort((a, b) => (a.path < b.path ? 1 : -1));
   return [...openings.sort((a, b) => (a.path < b.path ? -1 : 1)), ...steps, ...lasts];
 }
 
-/** What a directory has when it was just made; nobody gets it back. */
+/** The mode of a directory that was just created; it is never restored. */
 const MADE: Attributes = { mode: 0o700, uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
 
 export type ApplyOutcome =
   | { readonly kind: 'done' }
-  /** `done` steps were done and are still so. */
+  /** `done` steps have been done and not undone. */
   | { readonly kind: 'changed'; readonly path: string; readonly done: number }
   | { readonly kind: 'failed'; readonly path: string; readonly done: number; readonly cause: unknown };
 
-/** Carries out steps from a given one on. Stops before one whose path is no longer as it was looked at. */
+/** Carries out steps from a given one on. Stops before one whose path has changed since it was checked. */
 export function performApply(place: ApplyPlace, steps: readonly ApplyStep[], from = 0): ApplyOutcome {
   for (let index = from; index < steps.length; index++) {
     const step = steps[index] as ApplyStep;
@@ -119,8 +117,8 @@ export function performApply(place: ApplyPlace, steps: readonly ApplyStep[], fro
 }
 
 /**
- * Takes back what was done of the steps, the last one first; to be called again if the process dies meanwhile. A path that
- * somebody changed since stays as they left it, and is answered.
+ * Reverts completed steps, last one first; safe to call again if the process dies meanwhile. A path that somebody changed
+ * since is left alone and returned.
  */
 export function takeBackApply(place: ApplyPlace, steps: readonly ApplyStep[], done: number): readonly string[] {
   const left: string[] = [];
@@ -132,11 +130,11 @@ export function takeBackApply(place: ApplyPlace, steps: readonly ApplyStep[], do
 }
 
 /**
- * How many steps a process that died has done, before they are taken back: steps are done in order, and most leave a mark.
- * Takes back the attributes that come last.
+ * How many steps a dead process has done, before they are reverted: steps are done in order, and most leave a mark.
+ * Reverts the attributes that come last.
  */
 export function stepsDone(place: ApplyPlace, steps: readonly ApplyStep[]): number {
-  // What got its last attributes may not let itself be looked into.
+  // An entry with its final attributes may not be readable.
   for (const step of steps.slice(steps.findLastIndex(({ op }) => op !== 'attributes') + 1).toReversed()) {
     takeBack(place, step, true);
   }
@@ -150,7 +148,7 @@ export function stepsDone(place: ApplyPlace, steps: readonly ApplyStep[]): numbe
   return 0;
 }
 
-/** Whether what a step made is still as it made it. */
+/** Whether a step's result is unchanged. */
 export function isUntouched(place: ApplyPlace, step: ApplyStep): boolean {
   const there = at(pathIn(place, step.path));
   switch (step.op) {
@@ -188,7 +186,7 @@ function perform(place: ApplyPlace, step: ApplyStep): boolean {
   }
 }
 
-/** Gives what is to be replaced another name, and answers whether it is what was looked at. */
+/** Links the entry to be replaced under another name, and returns whether it is the one that was checked. */
 function keepsInode({ files, staging }: ApplyPlace, step: ApplyStep & { op: 'put' }, path: string, was: Identity) {
   const as = `${staging}/${step.as}`;
   if (at(as) === undefined) linkOrMove(files, path, as);
@@ -206,7 +204,7 @@ function linkOrMove(files: HostFiles, from: string, to: string): void {
   }
 }
 
-/** What filesystems without hard links say, and systems that do not let one link what belongs to others. */
+/** Errors of filesystems without hard links, and of systems that forbid linking other users' files. */
 const CANNOT_LINK: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP']);
 
 function takeBack(place: ApplyPlace, step: ApplyStep, wasDone: boolean): boolean {
@@ -234,7 +232,7 @@ function takeBack(place: ApplyPlace, step: ApplyStep, wasDone: boolean): boolean
       const isOurs = there !== undefined && isSame(there, step.now);
       if (isOurs && step.was === null) files.rename(path, from);
       else if ((isOurs || there === undefined) && step.was !== null && at(as) !== undefined) {
-        // What the layer holds stays with the layer.
+        // The layer keeps its own entries.
         if (isOurs && at(from) === undefined) linkOrMove(files, path, from);
         files.rename(as, path);
       } else return !wasDone || (there !== undefined && step.was !== null && isSame(there, step.was));

@@ -7,17 +7,17 @@ import { type DirectoryNode, joined, type TreeNode } from '../filesystem/tree.ts
 import { attributesOf } from './apply-steps.ts';
 import { type Identity, identityOf, type LayerChange } from './layer-change.ts';
 
-/** What a change set changes, as it was before and is after it. Both trees hold the paths of the set alone. */
+/** The paths of a change set before and after it. Both trees contain only these paths. */
 export interface ChangeImages {
   readonly before: DirectoryNode;
   readonly after: DirectoryNode;
 }
 
 /**
- * Keeps the contents that a change set takes away and brings. To be called before it is applied.
+ * Stores the contents that a change set removes and adds. Call it before the set is applied.
  *
- * In directories that tools fill and that can be made again, what comes is not read, only told by its inode and time; and of
- * what goes a limited amount is kept. What is not kept is `special`: undoing the call names it.
+ * In directories that tools can regenerate, new files are not read, only identified by inode and time, and only a limited
+ * amount of removed content is stored. Anything not stored is `special`: undoing the call reports it.
  */
 export async function keepImages(
   place: { readonly root: string; readonly upper: string },
@@ -40,7 +40,7 @@ export async function keepImages(
     switch (change.op) {
       case 'remove':
         before.set(path, await keeper.inRoot(path, change.was));
-        // Another change may put something in its place.
+        // Another change may replace it.
         after.forget(path);
         break;
       case 'make':
@@ -154,7 +154,7 @@ function unread(facts: Identity): TreeNode {
   return { kind: 'file', ...attributesOf(facts), size: Number(facts.size), digest: null, stamp };
 }
 
-/** A tree that is filled path by path. Directories on the way are as they are in the root, and not looked into. */
+/** A tree that is filled path by path. Parent directories match the root and are not scanned. */
 class Draft {
   private readonly below: ClosedPaths;
   private readonly top: DraftDirectory;
@@ -174,7 +174,7 @@ class Draft {
     parent.entries.set(name, { ...attributesOf(facts), isPartial: false, entries: new Map() });
   }
 
-  /** The directory is there; only its attributes are told. */
+  /** The directory exists; only its attributes are known. */
   directory(path: string, facts: Identity): void {
     if (path === '') Object.assign(this.top, attributesOf(facts));
     else {
@@ -186,7 +186,7 @@ class Draft {
     }
   }
 
-  /** The directories on the way to a path that is not there. */
+  /** The parent directories of a path that does not exist. */
   leaveOut(path: string): void {
     this.place(path);
   }
@@ -207,7 +207,7 @@ class Draft {
     for (const [index, part] of parts.entries()) {
       const known = at.entries.get(part);
       const next = known === undefined ? this.asInRoot(parts.slice(0, index + 1).join('/')) : known;
-      // Below something that is no directory there is nothing to tell.
+      // Nothing exists below an entry that is not a directory.
       if (next === undefined || !('isPartial' in next)) return [NOWHERE(), name];
       if (known === undefined) at.entries.set(part, next);
       at = next;

@@ -5,8 +5,8 @@ import { setTimeout } from 'node:timers/promises';
  * An instant on the clock of a directory's filesystem, in nanoseconds: later than the stamp of every change made before the
  * call, and not later than that of any change made after it returned.
  *
- * A file without a name tells the time, so that nobody sees the directory change. Many clocks move in ticks of some
- * milliseconds; the next tick is waited for.
+ * An unnamed file provides the time, so that the directory does not visibly change. Many clocks move in ticks of some
+ * milliseconds, so it waits for the next tick.
  */
 async function instantOn(directory: string): Promise<bigint> {
   const file = fs.openSync(directory, UNNAMED | fs.constants.O_DIRECTORY | fs.constants.O_RDWR, 0o600);
@@ -23,10 +23,10 @@ async function instantOn(directory: string): Promise<bigint> {
   }
 }
 
-/** Linux' `__O_TMPFILE`, which Node does not name. */
+/** Linux's `__O_TMPFILE`, which Node does not define. */
 const UNNAMED = 0o20000000;
 
-/** The same for a root, asked of a directory of ours where that is on the same filesystem: a root may not be writable. */
+/** The same for a root, measured in our own directory if it is on the same filesystem: a root may not be writable. */
 export function instantNear(root: string, own: string): Promise<bigint> {
   const isNear = fs.lstatSync(own, { bigint: true }).dev === fs.lstatSync(root, { bigint: true }).dev;
   return instantOn(isNear ? own : root);

@@ -4,8 +4,8 @@ import { type Layers, type NoLayerError, noLayer } from './layer.ts';
 import { createOverlayLayers } from './overlay-layers.ts';
 
 /**
- * What makes layers on this machine, kept in a directory of their own. Whether a directory can have one is told when one is
- * mounted: it depends on the kernel, on who we are and on the filesystem.
+ * The layer factory of this machine, with its own directory. Whether a directory can have a layer is known only when one is
+ * mounted: it depends on the kernel, the user and the filesystem.
  */
 export function findLayers(
   home: string,

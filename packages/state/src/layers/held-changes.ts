@@ -21,10 +21,10 @@ import {
 } from './layer-change.ts';
 import { databaseOf, openDatabases } from './open-databases.ts';
 
-/** A version of a path: null where there is nothing; without a digest it is no file. */
+/** A version of a path: null if nothing exists; without a digest it is not a file. */
 const version = z.strictObject({ digest: digest.optional(), size: z.int().optional() }).nullable();
 
-/** Changes that were not applied, because somebody else changed the same: they wait for a person. */
+/** Changes that were not applied because somebody else changed the same paths: they wait for a person. */
 const heldChangesV1 = z.strictObject({
   version: z.literal(1),
   layer: z.string(),
@@ -32,9 +32,9 @@ const heldChangesV1 = z.strictObject({
     id: z.string(),
     key: z.string(),
     tool: z.string(),
-    /** What it was charged to. */
+    /** Its task. */
     evaluation: z.string().optional(),
-    /** What it answered. */
+    /** Its result. */
     value: json.optional(),
   }),
   /** How often it was shown again because the root had changed. */
@@ -46,7 +46,7 @@ const heldChangesV1 = z.strictObject({
   changes: z.array(layerChange),
   conflicts: z.array(
     layerConflict.extend({
-      /** What is in the root now, and what the layer has, with contents in the store. */
+      /** The root's current version and the layer's, with contents in the store. */
       yours: version,
       layers: version,
     }),
@@ -55,16 +55,16 @@ const heldChangesV1 = z.strictObject({
 export type HeldChanges = Readonly<z.infer<typeof heldChangesV1>>;
 
 /**
- * What a person can do about them: apply what nobody else touched; apply everything, and keep the versions that it replaces
- * with the call; or let them go.
+ * A person's options: apply what nobody else touched; apply everything, and keep the replaced versions with the call; or drop
+ * all changes.
  */
 export const heldChoice = z.enum(['apply-rest', 'apply-all', 'drop']);
 export type HeldChoice = z.infer<typeof heldChoice>;
 
-/** The file that says that a layer is held. */
+/** The file that marks a layer as held. */
 export const HELD = 'held.json';
 
-/** Keeps a layer beyond its process. What it holds is durable when this returns. */
+/** Keeps a layer beyond its process. Its content is durable when this returns. */
 export async function holdChanges(
   layer: Pick<Layer, 'id' | 'root' | 'place' | 'directory'>,
   call: HeldChanges['call'],
@@ -82,8 +82,8 @@ export async function holdChanges(
 }
 
 /**
- * Held changes with what the root has now, for a person to decide again; undefined where nothing is in the way of their choice
- * that was not shown before. A database that a program has open is in the way whether it was shown or not.
+ * Held changes compared with the current root, for a person to decide again; undefined if nothing new conflicts with their
+ * choice. A database that a program has open always conflicts, whether it was shown or not.
  */
 export async function shownAgain(
   held: HeldChanges,
@@ -101,19 +101,19 @@ export async function shownAgain(
   return shown(next, [...known, ...present.conflicts], directory, ports);
 }
 
-/** Whether it says that the root itself is another directory, or none. Then nothing of the set can be applied. */
+/** Whether the conflict is that the root itself is missing or another directory. Then nothing can be applied. */
 export function isRootMoved({ path, theirs }: Pick<LayerConflict, 'path' | 'theirs'>): boolean {
   return path === '' && theirs === 'moved';
 }
 
-/** Held changes whose root is another directory now, or none: there is nothing to show of it. */
+/** Held changes whose root is missing or another directory now: there is nothing to show. */
 export async function shownMoved(held: HeldChanges, directory: string, ports: HoldPorts): Promise<HeldChanges> {
   const known = held.conflicts.filter(one => !isRootMoved(one));
   const moved = { ...{ path: '', of: '', theirs: 'moved' as const }, yours: null, layers: null };
   return written({ ...held, round: held.round + 1, conflicts: [moved, ...known] }, directory, ports);
 }
 
-/** The same changes against what the root has now, and what of that is other than it was shown. */
+/** The same changes compared with the current root, and the differences from what was shown. */
 function presentChanges(held: HeldChanges, chosen: readonly LayerChange[]): ChangeSet {
   const below = lookIntoClosed(held.root);
   try {
@@ -128,7 +128,7 @@ function changesAgainst(below: ClosedPaths, held: HeldChanges, chosen: readonly 
   const removed = held.changes.filter(({ op }) => op === 'remove');
   const changes = held.changes.flatMap((change): readonly LayerChange[] => {
     const { path } = change;
-    // What another change of the set takes away first is not in the way of what comes there.
+    // An entry that another change of the set removes first does not conflict.
     if (isNew(change) && removed.some(one => isWithin(path, one.path))) return [change];
     const there = below.stat(path);
     const now = there && identityOf(there);
@@ -151,12 +151,12 @@ function changesAgainst(below: ClosedPaths, held: HeldChanges, chosen: readonly 
   return { changes: changes.toSorted((a, b) => order.indexOf(a.op) - order.indexOf(b.op)), conflicts };
 }
 
-/** Whether a change puts something where nothing is. */
+/** Whether a change creates a new entry. */
 function isNew(change: LayerChange): boolean {
   return change.op === 'make' || (change.op === 'put' && change.was === null);
 }
 
-/** A change as it is against what is at its path now. */
+/** A change compared with what is at its path now. */
 function againstPresent(change: LayerChange, now: Identity | undefined): readonly LayerChange[] {
   const { path } = change;
   if (change.op === 'remove' || change.op === 'attributes') return now === undefined ? [] : [{ ...change, was: now }];
@@ -211,7 +211,7 @@ async function written(told: HeldChanges, directory: string, { files, store }: H
   return told;
 }
 
-/** The changes that wait in a directory of layers. One that cannot be read was never finished. */
+/** The held changes in a directory of layers. An unreadable one was never finished. */
 export function heldIn(home: string): readonly HeldChanges[] {
   const names = fs.existsSync(home) ? fs.readdirSync(home) : [];
   return names.flatMap(name => {
@@ -224,7 +224,7 @@ export function heldIn(home: string): readonly HeldChanges[] {
   });
 }
 
-/** What of held changes a choice applies. */
+/** The part of held changes that a choice applies. */
 export function chosenChanges(held: HeldChanges, choice: Exclude<HeldChoice, 'drop'>): readonly LayerChange[] {
   if (choice === 'apply-all') return held.changes;
   const isOfMode = (at: string) =>
@@ -233,7 +233,7 @@ export function chosenChanges(held: HeldChanges, choice: Exclude<HeldChoice, 'dr
   const isFree = (change: LayerChange) =>
     !held.conflicts.some(({ path, of, theirs }) => {
       if (change.op === 'attributes') return path === change.path;
-      // Two modes for one directory say nothing about what is in it.
+      // Two modes for one directory do not affect its content.
       if (theirs === 'changed' && path === of && isOfMode(path)) return false;
       return isWithin(change.path, path) || isWithin(path, change.path) || isWithin(change.path, of);
     });
@@ -249,7 +249,7 @@ async function versionOf(
   try {
     const there = below.stat(path);
     const kind = there && kindOf(there);
-    // The overlay writes a deletion down as a device.
+    // The overlay represents a deletion as a device.
     if (there === undefined || kind === 'other') return null;
     if (kind !== 'file') return {};
     const digest = await store.putStream(fs.createReadStream('', { fd: below.openFile(path) }));

@@ -1,7 +1,7 @@
 import type * as fs from 'node:fs';
 import * as z from 'zod';
 
-/** What tells that something on disk is still what was looked at: its inode, and that nobody wrote to it since. */
+/** Identifies an entry on disk that has not changed since it was checked: its inode and times. */
 export const identity = z.strictObject({
   kind: z.enum(['file', 'link', 'directory', 'pipe', 'other']),
   ino: z.string(),
@@ -13,15 +13,15 @@ export const identity = z.strictObject({
 });
 export type Identity = Readonly<z.infer<typeof identity>>;
 
-/** One thing that a layer changes about its root. Paths are relative to both. */
+/** One change that a layer makes to its root. Paths are relative to both. */
 export const layerChange = z.discriminatedUnion('op', [
-  /** What is at the path goes away, with everything below it. */
+  /** Removes the entry at the path, with everything below it. */
   z.strictObject({ op: z.literal('remove'), path: z.string(), was: identity }),
-  /** A directory that is not there yet. */
+  /** Creates a directory. */
   z.strictObject({ op: z.literal('make'), path: z.string(), now: identity }),
-  /** A file, link or pipe of the layer takes its place in the root; `was` is what it replaces there. */
+  /** Puts a file, link or pipe of the layer into the root; `was` is the entry it replaces. */
   z.strictObject({ op: z.literal('put'), path: z.string(), now: identity, was: identity.nullable() }),
-  /** A directory gets another mode or owner. */
+  /** Changes a directory's mode or owner. */
   z.strictObject({ op: z.literal('attributes'), path: z.string(), now: identity, was: identity }),
 ]);
 export type LayerChange = Readonly<z.infer<typeof layerChange>>;
@@ -29,18 +29,18 @@ export type LayerChange = Readonly<z.infer<typeof layerChange>>;
 /** A path that both the layer and somebody else changed. */
 export const layerConflict = z.strictObject({
   path: z.string(),
-  /** The change that it is in the way of. */
+  /** The conflicting change. */
   of: z.string(),
-  /** What somebody else did; `in-use`: a program has the database open; `unreadable`: nobody can tell. */
+  /** What somebody else did; `in-use`: a program has the database open; `unreadable`: unknown. */
   theirs: z.enum(['changed', 'deleted', 'created', 'moved', 'in-use', 'unreadable']),
 });
 export type LayerConflict = Readonly<z.infer<typeof layerConflict>>;
 
-/** Everything that a layer changes, in an order in which it can be done. */
+/** All changes of a layer, in an order in which they can be applied. */
 export interface ChangeSet {
-  /** Also those that conflict, as if nobody else mattered. */
+  /** All changes, including conflicting ones. */
   readonly changes: readonly LayerChange[];
-  /** If there is one, nothing of the set may be applied before a person decided. */
+  /** If there is a conflict, nothing may be applied before a person decides. */
   readonly conflicts: readonly LayerConflict[];
 }
 
@@ -64,7 +64,7 @@ export function kindOf(stat: fs.BigIntStats): Identity['kind'] {
   return stat.isFIFO() ? 'pipe' : 'other';
 }
 
-/** Whether what is there is still what was looked at. A directory stays the same whatever is done to it. */
+/** Whether the entry is still the one that was checked. A directory counts as the same whatever happens inside it. */
 export function isSame(a: Identity, b: Identity): boolean {
   if (a.kind !== b.kind || a.ino !== b.ino) return false;
   return a.kind === 'directory' || (a.mtime === b.mtime && a.size === b.size && sameAttributesOf(a, b));

@@ -5,18 +5,18 @@ import type { UndoRecord } from '../filesystem/undo-log.ts';
 import { isPlace } from './apply-changes.ts';
 import { type ApplyPlace, stepsDone, takeBackApply } from './apply-steps.ts';
 
-/** What became of changes that were being applied when their process died. */
+/** The outcome of recovering changes that were being applied when their process died. */
 export type ApplyRecovery =
   /** The call had succeeded: everything is applied. */
   | { readonly kind: 'applied'; readonly paths: readonly string[] }
-  /** Nothing of it is applied, but for what somebody changed since: that is left as they left it. */
+  /** Nothing is applied, except at paths that somebody changed since: those are left alone. */
   | { readonly kind: 'taken-back'; readonly paths: readonly string[]; readonly left: readonly string[] }
-  /** The root is not there any more, or another directory is: nothing was touched. */
+  /** The root is missing or another directory now: nothing was touched. */
   | { readonly kind: 'root-moved' };
 
 type LayerWork = Extract<UndoRecord['work'], { kind: 'layer' }>;
 
-/** Finishes or takes back an apply. The checkpoint tells whether the call had succeeded: it is written when all was done. */
+/** Finishes or reverts an apply. The checkpoint shows whether the call succeeded: it is written after the last step. */
 export function recoverApply(callId: string, work: LayerWork, files: HostFiles): ApplyRecovery {
   const { root, staging, steps } = work;
   if (!isPlace(root, work.place)) return { kind: 'root-moved' };

@@ -31,11 +31,11 @@ export interface LayerCall {
   readonly id: string;
   readonly tool: string;
   readonly startedAt: number;
-  /** The log that will say that it succeeded; null where none is kept. */
+  /** The log that will record its success; null if there is none. */
   readonly checkpoints: string | null;
-  /** What it was charged to. */
+  /** Its task. */
   readonly evaluation?: string;
-  /** What it answered. */
+  /** Its result. */
   readonly value?: Json;
 }
 
@@ -47,24 +47,24 @@ export interface LayerApplied {
 
 export type LayerResult = LayerApplied | { readonly kind: 'held'; readonly held: HeldChanges } | LayerFailed;
 
-/** Nothing was applied, but for paths that somebody changed meanwhile: what was there before them is kept. */
+/** Nothing was applied, except at paths that somebody changed meanwhile: their previous versions are kept. */
 export interface LayerFailed {
   readonly kind: 'failed';
   readonly error: StateError;
   readonly kept?: KeptFiles;
 }
 
-/** Calls on layers of one directory. The lock of the root is held by whoever applies, not by whoever runs. */
+/** Calls on layers of one directory. The root is locked while changes are applied, not while commands run. */
 export interface Layering {
   open(call?: CallOfLayer): Promise<Result<Layer, NoLayerError>>;
-  /** No further layer of this directory is tried. */
+  /** Stops trying layers of this directory. */
   refuse(reason: string): void;
-  /** Whether a command may have failed because of its layer alone: then no further one is tried. Looked for once. */
+  /** Whether a command may have failed only because of its layer: then no more layers are tried. Checked once. */
   mayBeToBlame(layer: Layer): Promise<boolean>;
-  /** Applies what was written on a layer; or holds it, where somebody else changed the same. */
+  /** Applies a layer's changes, or holds them if somebody else changed the same paths. */
   settle(layer: Layer, call: LayerCall): Promise<LayerResult>;
   held(callId: string): HeldChanges | undefined;
-  /** Does what a person chose about held changes. Refused where the root is not as it was shown any more. */
+  /** Carries out a person's choice about held changes. Refused if the root has changed since it was shown. */
   settleHeld(
     callId: string,
     choice: HeldChoice,
@@ -78,15 +78,15 @@ export interface LayeringOptions {
   readonly files: HostFiles;
   readonly store: ContentStore;
   readonly undoLog: UndoLog;
-  /** Names of directories that tools fill and that can be made again. */
+  /** Names of directories that tools can regenerate. */
   readonly refillable: ReadonlySet<string>;
-  /** Keeps a tree, durably once the store is synced. */
+  /** Stores a tree; durable once the store is synced. */
   keep(tree: DirectoryNode): Promise<Digest>;
-  /** Why what is at the root's path is not the root any more, if it isn't. */
+  /** Why the root's path no longer leads to the root; undefined if it still does. */
   checkRoot(): StateError | undefined;
-  /** Told what was there before paths that could not be taken back. */
+  /** Called with the previous versions of paths that could not be reverted. */
   readonly keptBook?: KeptBook;
-  /** Told of every path that changed. */
+  /** Called with every changed path. */
   touched(paths: readonly string[]): void;
 }
 
@@ -144,7 +144,7 @@ export function createLayering(options: LayeringOptions): Layering {
     async settle(layer, call) {
       const view = layer.view();
       if (view === undefined) return { kind: 'failed', error: snapshotFailed('the layer was never entered') };
-      // Read before and after: what is read of another directory says nothing about the root.
+      // Checked before and after: reading another directory says nothing about the root.
       const replaced = () => (isPlace(root, layer.place) ? undefined : (options.checkRoot() ?? rootMoved(root)));
       let set: ChangeSet;
       try {
@@ -168,7 +168,7 @@ export function createLayering(options: LayeringOptions): Layering {
         if (set.conflicts.length > 0) return await hold(set);
         const done = await apply(layer, set.changes, call);
         if (done.kind !== 'changed') return done;
-        // Somebody was faster than a step: nothing is applied, and the set is as it was.
+        // Somebody was faster than a step: nothing is applied, and the set is unchanged.
         return await hold({ changes: set.changes, conflicts: conflictsAt(set.changes, done.paths) });
       } catch (cause) {
         return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
@@ -220,7 +220,7 @@ export function createLayering(options: LayeringOptions): Layering {
   }
 }
 
-/** Paths that were changed after everything was looked at, each with the change that it is a part of. */
+/** Paths that changed after they were checked, each with its change. */
 function conflictsAt(changes: readonly LayerChange[], paths: readonly string[]): readonly LayerConflict[] {
   return paths.map(path => {
     const of = changes.find(change => isWithin(path, change.path))?.path ?? path;

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { isWithin } from '../filesystem/path-locks.ts';
 
-/** The mount points of this process, in the order in which they were mounted. Empty where there is no such table. */
+/** The mount points of this process, in mount order. Empty if the system has no mount table. */
 export function mountPoints(table = mountTable()): readonly string[] {
   return table.split('\n').flatMap(line => {
     // id parent major:minor root mount-point options …
@@ -15,12 +15,12 @@ export function mountPointOf(path: string, points: readonly string[]): string {
   return points.filter(point => isWithin(path, point)).reduce((a, b) => (b.length > a.length ? b : a), '/');
 }
 
-/** The mount points inside a directory, the directory itself not among them. */
+/** The mount points inside a directory, excluding the directory itself. */
 export function mountsInside(directory: string, points = mountPoints()): readonly string[] {
   return points.filter(point => point !== directory && isWithin(point, directory));
 }
 
-/** The table of mounts as the kernel tells it; empty where there is none. */
+/** The kernel's mount table; empty if there is none. */
 export function mountTable(): string {
   try {
     return fs.readFileSync('/proc/self/mountinfo', 'utf8');
@@ -29,7 +29,7 @@ export function mountTable(): string {
   }
 }
 
-/** The kernel writes spaces, tabs, newlines and backslashes as octal numbers. */
+/** The kernel escapes spaces, tabs, newlines and backslashes as octal numbers. */
 function unescaped(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

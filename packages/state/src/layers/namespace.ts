@@ -6,26 +6,26 @@ import { GO_FD, LAYER_STDIO } from '../sandbox/command-pipes.ts';
 import { mountTable } from './mount-table.ts';
 
 /**
- * A namespace of its own, with a shell in it that prepares it and then waits for what to do.
+ * A separate namespace, with a shell that prepares it and then waits for a script.
  *
- * - Root gets a mount namespace; everybody else a user namespace of their own, in which they are root.
- * - The shell ends when it is let go, and with us. While it waits it keeps no process of ours from ending.
+ * - Root gets a mount namespace; other users get a user namespace in which they are root.
+ * - The shell ends when it is released, and when this process ends. While it waits it does not keep this process alive.
  */
 export interface Namespace {
-  /** Whether it is as one that is made now: still there, and with the same mounts. */
+  /** Whether it still matches a new one: alive, and with the same mounts. */
   isCurrent(): boolean;
-  /** Runs a script, once. The process has the pipes of a command, which are the script's; it keeps ours from ending as little as before. */
+  /** Runs a script, once, with the pipes of a command. The process still does not keep ours alive. */
   run(script: string): ChildProcess;
-  /** Ends the shell if it still waits. */
+  /** Ends the shell if it is still waiting. */
   end(): void;
 }
 
 export interface NamespaceOptions {
   readonly unshare: string;
   readonly isRoot: boolean;
-  /** What the shell does at once: a script, and its arguments. */
+  /** What the shell runs first: a script and its arguments. */
   readonly first: { readonly script: string; readonly args: readonly string[] };
-  /** The file that the shell reads when it is to go on. */
+  /** The file that the shell reads when it may continue. */
   readonly later: string;
 }
 
@@ -38,7 +38,7 @@ export function makeNamespace({ unshare, isRoot, first, later }: NamespaceOption
   });
   const pipes = child.stdio.flatMap(pipe => (pipe === null || pipe === undefined ? [] : [pipe as Socket]));
   const go = child.stdio.at(GO_FD) as Socket | undefined;
-  // A shell that is gone says so by its end; one that waits is heard by nobody.
+  // A dead shell is noticed by its exit; the errors of a waiting one are ignored.
   for (const one of [child, go]) one?.on('error', () => {});
   for (const one of [child, ...pipes]) one.unref();
   let hasBegun = false;

@@ -6,12 +6,12 @@ import { lockedInodes, openFiles } from './open-files.ts';
 
 const LOGS = ['-wal', '-shm', '-journal'];
 
-/** The database that a path is, or is a log of. */
+/** The database that a path is, or whose log it is. */
 export function databaseOf(path: string): string {
   return /^(.*?)(?:-wal|-shm|-journal)?$/s.exec(path)?.[1] ?? path;
 }
 
-/** Paths that are part of the same thing as this one: a database and its logs, the parts of a git repository. */
+/** Paths that belong together with this one: a database and its logs, the parts of a git repository. */
 export function companionsOf(path: string): readonly string[] {
   const database = databaseOf(path);
   const logs = LOGS.map(suffix => database + suffix);
@@ -21,8 +21,8 @@ export function companionsOf(path: string): readonly string[] {
 }
 
 /**
- * Of some paths under a root, and what is below them, the databases that a program has open, as far as it can be told: with the file replaced or
- * removed the program would go on writing to what nobody finds any more. Programs of other users are told by their locks.
+ * The databases at or below the given paths that a program has open, as far as we can tell: if the file were replaced or removed, the
+ * program would keep writing to an unreachable file. Programs of other users are detected by their locks.
  */
 export function openDatabases(root: string, paths: Iterable<string>): readonly string[] {
   const found = new Map<string, string>();
@@ -48,7 +48,7 @@ export function openDatabases(root: string, paths: Iterable<string>): readonly s
 const MAGIC = Buffer.from('SQLite format 3\0');
 const SMALLEST_PAGE = 512n;
 
-/** Whether a file is a database of SQLite: it is made of pages, and says so at its beginning. */
+/** Whether a file is a SQLite database: it consists of pages and has SQLite's header. */
 function isDatabase(full: string, { size }: fs.BigIntStats): boolean {
   if (size < SMALLEST_PAGE || size % SMALLEST_PAGE !== 0n) return false;
   let file: number | undefined;
@@ -63,7 +63,7 @@ function isDatabase(full: string, { size }: fs.BigIntStats): boolean {
   }
 }
 
-/** The files at and below a path; a path where nothing is counts as one. */
+/** The files at and below a path; a missing path counts as one. */
 function filesAt(root: string, path: string): readonly string[] {
   const full = path === '' ? root : `${root}/${path}`;
   try {
@@ -75,10 +75,10 @@ function filesAt(root: string, path: string): readonly string[] {
   }
 }
 
-/** Why nothing was changed, where databases are in use. */
+/** The error when databases are in use and nothing was changed. */
 export function databasesOpen(paths: readonly string[]): StateError {
   const named = paths.map(shownPath).join(', ');
-  return restoreFailed(`a program has ${named} open and would lose what it writes later: close it first`, {
+  return restoreFailed(`a program has ${named} open and would lose later writes: close it first`, {
     state: 'unchanged',
   });
 }

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 
-/** Which of some files (absolute paths) a process has open, as far as we may look. */
+/** Which of the given files (absolute paths) a process has open, as far as we may see. */
 export function openFiles(wanted: ReadonlySet<string>): ReadonlySet<string> {
   const found = new Set<string>();
   for (const pid of namesIn('/proc').filter(name => /^\d+$/.test(name))) {
@@ -28,7 +28,7 @@ function linkOf(path: string): string | undefined {
   }
 }
 
-/** The inodes of files that some process holds a lock on, whoever it belongs to. */
+/** The inodes of files locked by any process of any user. */
 export function lockedInodes(): readonly bigint[] {
   try {
     const lines = fs.readFileSync('/proc/locks', 'utf8').split('\n');

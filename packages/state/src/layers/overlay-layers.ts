@@ -21,14 +21,14 @@ export interface OverlayLayersOptions {
 }
 
 /**
- * Layers by the kernel's overlay filesystem, mounted over the root in a namespace of its own.
+ * Layers using the kernel's overlay filesystem, mounted over the root in a separate namespace.
  *
  * 1. The upper directory is new for each layer and has the root's own attributes, which the layer shows as the root's.
- * 2. A descriptor of ours keeps it mounted until we have read the changes, also after the namespace is gone. It is closed
- *    when we end, however that is.
+ * 2. Our descriptor keeps it mounted until we have read the changes, even after the namespace is gone. It is closed when
+ *    this process ends, in whatever way.
  * 3. A root with mounts inside it gets none: the overlay would not show them.
  * 4. It is mounted ahead, and used only if the root is still the same directory with the same attributes. Until a command
- *    looks, the overlay has seen nothing of the root but the directory itself. What is started on it ahead waits without looking.
+ *    reads, the overlay has seen only the root directory itself. A program started on it ahead waits without reading.
  */
 export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   const { home, programs } = options;
@@ -127,8 +127,8 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   }
 
   /**
-   * Where it fails, the next layer is made when it is asked for, and says why it cannot be. One that nobody asks for is let
-   * go: its namespace keeps filesystems in use that somebody may want to unmount. A home that is gone meanwhile stays gone.
+   * If mounting ahead fails, the next layer is created on demand and reports why it cannot be. An unused one is dropped: its
+   * namespace keeps filesystems busy that somebody may want to unmount. A home that is gone meanwhile is not recreated.
    */
   function prepare(root: string): void {
     const ahead = () => {
@@ -172,7 +172,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     discard(directory);
   }
 
-  /** Without these files it is neither held nor cut off: what a next start finds of it, it removes without a word. */
+  /** Without these files it is neither held nor interrupted: the next start removes it silently. */
   function discard(directory: string): void {
     for (const name of [HELD, CALL]) fs.rmSync(`${directory}/${name}`, { force: true });
     removal.soon(directory);
@@ -190,23 +190,23 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   }
 }
 
-/** How long a layer that was made ahead waits to be used. */
+/** How long a layer mounted ahead waits to be used. */
 const READY_MS = 60_000;
 
-/** Roots that a layer waits for. */
+/** Roots with a waiting layer. */
 const MOST_READY = 4;
 
-/** A layer that is mounted, or is about to be, and that nobody is on. */
+/** A layer that is mounted, or about to be, and not in use. */
 interface MountedLayer extends Pick<Layer, 'id' | 'root' | 'directory' | 'place'>, Entry {
   readonly namespace: Namespace;
   standby?: Standby | undefined;
-  /** What the root had when the upper directory got the same. */
+  /** The root's attributes when they were copied to the upper directory. */
   readonly attributes: string;
 }
 
 type Entry = Pick<Layer, 'entry' | 'view' | 'leave'>;
 
-/** Whether everything is as if it were made now: its processes and its directory are there, the mounts and the root what they were. */
+/** Whether it still matches a new one: its processes and directory exist, and the mounts and the root are unchanged. */
 function isUsable({ root, directory, place, attributes, namespace, standby }: MountedLayer): boolean {
   if (!namespace.isCurrent() || standby?.isAlive() === false) return false;
   const own = fs.lstatSync(root, { bigint: true });
@@ -219,8 +219,8 @@ function attributesOf({ mode, uid, gid }: fs.BigIntStats): string {
 }
 
 /**
- * Mounts the layer over the root and says who is on it. The command that follows waits for its options until we are on the
- * layer, too. Directories are handed over as descriptors: their names may hold what mount options cannot.
+ * Mounts the layer over the root and reports its process. The command that follows waits for its options until we have
+ * entered the layer too. Directories are passed as descriptors: their names may contain characters that mount options cannot.
  */
 const MOUNT = `cd -- "$1" && exec 6<. 7<"$2/upper" 8<"$2/work" || exit 1
 "$3" -i -n -t overlay overlay -o "lowerdir=/proc/self/fd/6,upperdir=/proc/self/fd/7,workdir=/proc/self/fd/8,volatile$4" "$1" || exit 1
@@ -240,7 +240,7 @@ function callIn(directory: string): CallOfLayer | undefined {
   }
 }
 
-/** Why a directory cannot have a layer, as far as that can be told without mounting one. */
+/** Why a directory cannot have a layer, as far as we can tell without mounting one. */
 function reasonAgainst(root: string, home: string): string | undefined {
   if (isWithin(home, root)) return 'the data directory is inside it';
   const [mount] = mountsInside(root);

@@ -9,8 +9,8 @@ import { type Layers, type NoLayerError, noLayer } from './layer.ts';
 import { readChanges } from './read-changes.ts';
 
 /**
- * Whether commands run on layers here, proved by one that does: what it writes must be in its layer, all of it, and nowhere
- * else. `directory` is a place of ours to try it in; `root` another directory, which is mounted over and not written to.
+ * Tests whether commands run on layers here: everything that a test command writes must be in its layer, and nowhere else.
+ * `directory` is our own directory for the test; `root` is another directory, which is mounted over and not written to.
  */
 export async function probeLayers(
   sandbox: CommandSandbox,
@@ -58,7 +58,7 @@ async function tried(
     const { changes, conflicts } = readChanges(layer, view);
     const seen = changes.map(({ op, path }) => `${op} ${path}`);
     const isExact = conflicts.length === 0 && seen.join() === expected.join();
-    return isExact ? ok(undefined) : err(noLayer(root, 'what a command wrote is not all on it'));
+    return isExact ? ok(undefined) : err(noLayer(root, 'not all writes of a command are on it'));
   } finally {
     layer.drop();
   }

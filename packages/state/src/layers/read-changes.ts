@@ -16,17 +16,17 @@ import {
 import { companionsOf, databaseOf, openDatabases } from './open-databases.ts';
 
 /**
- * What was written on a layer, next to what is in its root now. Costs what the changes cost, not what the tree does.
+ * Reads a layer's writes and compares them with its current root. The cost depends on the changes, not on the tree.
  *
- * 1. An entry that is equal to what is in the root is no change, unless the layer gave it another name that is one.
- * 2. Whatever in the root would be replaced or removed must be older than the layer; else it is a conflict.
- * 3. A directory on the way must be the one that the layer was over. The layer shows the inode of what a copy was made of;
- *    where it cannot, because it is on another filesystem, a directory counts as moved if it and its parent both changed.
- * 4. A directory that was removed and made again hides all that was in it: that counts as removed.
- * 5. What is nested too deeply is refused: it could not be kept, or brought back.
- * 6. What its owner may not look into is opened to be read, and closed again.
- * 7. What belongs together conflicts together: a database and its log, the parts of a git repository. A database that a
- *    program has open is in use, also below a directory that goes: the program would go on with what was replaced.
+ * 1. An entry that equals the root's is not a change, unless the layer gave it another name that is one.
+ * 2. Entries of the root that would be replaced or removed must be older than the layer; otherwise it is a conflict.
+ * 3. A parent directory must be the one that the layer was mounted over. The layer shows the inode of a copy's origin; if it
+ *    cannot, because it is on another filesystem, a directory counts as moved if it and its parent both changed.
+ * 4. A directory that was removed and recreated hides its old entries: they count as removed.
+ * 5. Entries nested too deeply are refused: they could not be kept or restored.
+ * 6. Entries closed by their owner are opened for reading, and closed again.
+ * 7. Related files conflict together: a database and its log, the parts of a git repository. A database that a program has
+ *    open is in use, even below a removed directory: the program would keep writing to the replaced file.
  */
 export function readChanges(layer: Pick<Layer, 'root' | 'directory' | 'since'>, view: string): ChangeSet {
   const below = lookIntoClosed(layer.root);
@@ -48,21 +48,21 @@ class Reading {
   private readonly makes: LayerChange[] = [];
   private readonly puts: Put[] = [];
   private readonly attributes: LayerChange[] = [];
-  /** Files that go or are replaced, or the databases that they belong to, with the change that does it. */
+  /** Removed or replaced files, or the databases they belong to, with the responsible change. */
   private readonly replaced = new Map<string, string>();
-  /** Copies of files that are not at their path any more, by what they are copies of. */
+  /** Copies of files that have left their path, by origin. */
   private readonly origins = new Map<string, string>();
-  /** Equal to what is in the root, and with other names on the layer, by inode. */
+  /** Entries equal to the root's, with other names on the layer, by inode. */
   private readonly linked = new Map<string, Put[]>();
-  /** What copies were made of that is still at the path of its copy: another name for the copy is the command's. */
+  /** Origins of copies that are still at the same path: another name for the copy was created by the command. */
   private readonly inPlace = new Set<string>();
   private readonly root: string;
-  /** What is in the root now. */
+  /** The current root. */
   private readonly below: ClosedPaths;
   private readonly upper: string;
   private readonly view: string;
   private readonly since: bigint;
-  /** Whether the layer shows of what each copy was made. */
+  /** Whether the layer shows each copy's origin. */
   private readonly showsOrigins: boolean;
 
   constructor(
@@ -84,7 +84,7 @@ class Reading {
     this.directoryAttributes('', above, below);
     this.inside('', below);
     this.keepLinks();
-    // What the command itself moved is a copy of something that it removed elsewhere.
+    // An entry that the command moved is a copy of something it removed elsewhere.
     const removed = new Set(this.removes.map(change => (change.op === 'remove' ? change.was.ino : '')));
     for (const [path, origin] of this.origins) {
       if (!removed.has(origin) && !this.inPlace.has(origin)) this.conflict(path, 'moved');
@@ -94,12 +94,12 @@ class Reading {
     }
   }
 
-  /** What goes away leaves first, deep or not; directories are made from the top, and get their attributes at the end. */
+  /** Removals come first; directories are created top down and get their attributes at the end. */
   ordered(): readonly LayerChange[] {
     return [...this.removes, ...this.makes, ...this.puts, ...this.attributes.toReversed()];
   }
 
-  /** The entries of a directory of the upper one. `below` is what the root has there: undefined where it is new. */
+  /** The entries of a directory in `upper`. `below` is the root's version: undefined if it is new. */
   private inside(path: string, below: Stat | undefined): void {
     const deep = [this.upper, this.root].some(top => isTooDeep(`${top}/${path}`));
     if (deep) throw new TooDeepError(`${this.root}/${path}`);
@@ -116,19 +116,19 @@ class Reading {
     }
   }
 
-  /** No file that is set-uid or set-gid leaves a layer. */
+  /** Set-uid and set-gid bits never leave a layer. */
   private unprivileged(path: string, above: Stat | undefined): Stat | undefined {
     if (above === undefined || !isPrivileged(above)) return above;
     dropPrivilege(`${this.view}/${path}`, above.mode);
     return statOf(`${this.upper}/${path}`);
   }
 
-  /** A directory that its owner may not use is opened on the layer; the mode that it is to get is known already. */
+  /** A directory closed by its owner is opened on the layer; its final mode is already known. */
   private makeUsable(path: string): void {
     if (!may(`${this.upper}/${path}`, READ | fs.constants.W_OK)) fs.chmodSync(osPath(`${this.view}/${path}`), 0o700);
   }
 
-  /** Whether a directory of the root can be looked into; where only somebody else may, that is a conflict. */
+  /** Whether a directory of the root can be read; if only another user may, that is a conflict. */
   private canLook(path: string): boolean {
     if (this.below.canLook(path)) return true;
     this.conflict(path, 'unreadable');
@@ -157,7 +157,7 @@ class Reading {
     this.inside(path, there);
   }
 
-  /** What a directory of the layer is to the one that is at its path in the root now. */
+  /** How a directory of the layer relates to the one at its path in the root now. */
   private relation(
     path: string,
     above: Stat,
@@ -176,7 +176,7 @@ class Reading {
     return this.hidesOld(path) ? 'made-again' : 'copied';
   }
 
-  /** Whether something that was in a directory when the layer began is not seen on the layer, and was not deleted by name. */
+  /** Whether an entry from before the layer is hidden on the layer without being deleted by name. */
   private hidesOld(path: string): boolean {
     for (const name of this.below.names(path)) {
       const at = joined(path, name);
@@ -193,7 +193,7 @@ class Reading {
     const origin = this.showsOrigins ? statOf(`${this.view}/${path}`)?.ino : undefined;
     if (origin !== undefined && origin === there?.ino) this.inPlace.add(String(origin));
     if (there === undefined) {
-      // A file that was deleted cannot be told from one that was never there: it comes back, and nothing is lost by that.
+      // A deleted file cannot be distinguished from one that never existed: it reappears, and nothing is lost.
       const mayBeMoved = origin !== undefined && origin !== above.ino && parent !== undefined && !this.isOlder(parent);
       if (mayBeMoved) this.origins.set(path, String(origin));
     } else if (there.isDirectory()) {
@@ -208,13 +208,13 @@ class Reading {
     if (parent !== undefined) this.companions(path);
   }
 
-  /** A new name for a file that is otherwise unchanged: both names get the same file, as they have on the layer. */
+  /** A new name for an unchanged file: both names get the same file, as on the layer. */
   private keepLinks(): void {
     const put = new Set(this.puts.map(({ now }) => now.ino));
     for (const [ino, changes] of this.linked) if (put.has(ino)) this.puts.push(...changes);
   }
 
-  /** Whether a copy in the upper directory is one of something that was in the root. */
+  /** Whether an entry in the upper directory is a copy of one in the root. */
   private wasThere(path: string, above: Stat, parent: Stat): boolean {
     if (!this.showsOrigins) return !this.isOlder(parent);
     const shown = statOf(`${this.view}/${path}`);
@@ -241,7 +241,7 @@ class Reading {
 
   private directoryAttributes(path: string, above: Stat, there: Stat): void {
     const [now, was] = [identityOf(above), identityOf(there)];
-    // Where we may not give files away, the copy of a directory of somebody else's is ours: that is no change.
+    // If we may not give files away, the copy of another user's directory is ours: that is not a change.
     const wanted = isRootUser() ? now : { ...now, uid: was.uid, gid: was.gid };
     if (sameAttributesOf(wanted, was)) return;
     if (!this.isOlder(there)) this.conflict(path, 'changed');
@@ -257,7 +257,7 @@ class Reading {
     }
   }
 
-  /** Whether the layer itself has the same there: then both did the same. */
+  /** Whether the layer has the same entry: then both made the same change. */
   private isUnchanged(path: string, there: Stat): boolean {
     const above = statOf(`${this.upper}/${path}`);
     return above !== undefined && !isWhiteout(above) && this.isEqual(path, above, there);
@@ -273,7 +273,7 @@ class Reading {
       ) as [Buffer, Buffer];
       return own.equals(other);
     }
-    // A time that was set is a change like any other, unless somebody else wrote the same meanwhile.
+    // A changed time counts as a change, unless somebody else wrote the same content meanwhile.
     if (!sameAttributesOf(now, was) || (now.mtime !== was.mtime && this.isOlder(there))) return false;
     if (now.size !== was.size) return false;
     return sameBytes(
@@ -291,7 +291,7 @@ class Reading {
   }
 }
 
-/** A deletion, as the overlay writes it down. */
+/** The overlay's representation of a deletion. */
 function isWhiteout(stat: Stat): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0n;
 }

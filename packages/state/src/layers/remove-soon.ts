@@ -8,14 +8,14 @@ import { namesIn, removal } from '../filesystem/remove-tree.ts';
 const AT_ONCE = 500;
 
 /**
- * Removes trees of ours when there is nothing else to do, in turns, so that nobody waits for it. Whatever is left when the
- * process ends is removed at the next start.
+ * Removes our trees in idle time, in small steps, so that nothing waits for it. Leftovers at the end of the process are
+ * removed at the next start.
  */
 export interface Removal {
   soon(path: string): void;
   /**
-   * Removes now every file that has other names. Removing a name stamps the file that the other names stand for, and
-   * that would look as if somebody had changed it.
+   * Removes files with other names immediately. Removing a name updates the ctime of the shared file, which would look like
+   * somebody else's change later.
    */
   finishShared(): void;
 }
@@ -36,7 +36,7 @@ export function createRemoval(files: HostFiles): Removal {
           }
           next();
         } catch {
-          // The next start tries again.
+          // The next start retries.
           pending.delete(path);
         }
       };

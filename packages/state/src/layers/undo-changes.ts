@@ -23,10 +23,10 @@ import { databasesOpen, openDatabases } from './open-databases.ts';
 export interface UndoChangesOptions {
   readonly root: string;
   readonly place: Layer['place'];
-  /** Where what comes back is put together, outside of the root. */
+  /** Where restored entries are staged, outside the root. */
   readonly home: string;
   readonly changes: CallChanges;
-  /** Names the undo in the records of what is under way. */
+  /** Names the undo in the undo log. */
   readonly id: string;
   readonly store: ContentStore;
   readonly files: HostFiles;
@@ -35,15 +35,15 @@ export interface UndoChangesOptions {
 }
 
 export interface UndoneChanges {
-  /** What was not as it should be, and is now. */
+  /** Paths that were restored. */
   readonly paths: readonly string[];
-  /** What could not be brought back: it was never kept. */
+  /** Paths that could not be restored: they were never stored. */
   readonly lost: readonly string[];
 }
 
 /**
- * Brings back what calls changed, path by path, whole or not at all. A path that is neither as the calls left it nor as it
- * should be is a conflict, and so is anything that somebody put into a directory that is to go: then nothing is changed.
+ * Undoes the changes of calls path by path, all or nothing. A path that matches neither what the calls left nor the target is
+ * a conflict, and so is anything that somebody put into a directory to be removed: then nothing is changed.
  */
 export async function undoChanges(options: UndoChangesOptions): Promise<Result<UndoneChanges, StateError>> {
   const { root, changes, files } = options;
@@ -119,7 +119,7 @@ async function lookAt(changes: CallChanges, below: ClosedPaths): Promise<Looked>
     if (await isAs(below, path, there, before)) continue;
     if (await isAs(below, path, there, after)) {
       wanted.push({ path, before, there });
-      // What we may not give away comes back as ours.
+      // Files that we may not give away are restored as ours.
       const isOwned = before?.kind === 'file' || before?.kind === 'directory';
       if (isOwned && !owners.canGive(before)) lost.push(ownerLost(path));
     } else conflicts.push(path);
@@ -131,7 +131,7 @@ async function lookAt(changes: CallChanges, below: ClosedPaths): Promise<Looked>
   return { wanted, lost, conflicts };
 }
 
-/** Whether what is on disk is what a leaf tells. Of a directory, only itself is asked. */
+/** Whether the disk matches a leaf. For a directory, only its own attributes count. */
 async function isAs(
   below: ClosedPaths,
   path: string,
@@ -157,7 +157,7 @@ async function isAs(
   }
 }
 
-/** The changes that bring everything back, with what they put in the directory's `upper`. */
+/** The changes that restore everything, with new entries in the directory's `upper`. */
 async function staged(
   { files, store }: UndoChangesOptions,
   directory: string,

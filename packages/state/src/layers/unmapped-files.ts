@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * Whether there is something under a directory that we may write, and that a layer of ours could not: in the user namespace of
- * a layer only our own user and first group are known. The first path that is found, or undefined.
+ * The first path under a directory that we may write but our layer could not, or undefined: a layer's user namespace knows only
+ * our own user and primary group.
  */
 export async function unmappedFile(root: string): Promise<string | undefined> {
   const [uid, gid] = [process.geteuid?.(), process.getegid?.()];
@@ -42,7 +42,7 @@ function isWritable(path: Buffer): boolean {
   }
 }
 
-/** Undefined where it is gone, or in a directory that its owner may list and not look into. */
+/** Undefined if it is gone, or in a directory that may be listed but not searched. */
 function statOf(path: Buffer): fs.Stats | undefined {
   try {
     return fs.lstatSync(path, { throwIfNoEntry: false });

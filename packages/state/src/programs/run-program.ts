@@ -3,14 +3,14 @@ import { startProgram } from './start-program.ts';
 export interface ProgramOptions {
   readonly cwd?: string;
   readonly env: NodeJS.ProcessEnv;
-  /** When it is ended if it has not ended by itself. */
+  /** Timeout after which it is killed. */
   readonly timeoutMs?: number;
-  /** The most that it may say; one that says more is ended. */
+  /** Output limit; a program that exceeds it is killed. */
   readonly maxBytes?: number;
 }
 
 export interface ProgramAnswer {
-  /** Undefined if it could not be started, or was ended. */
+  /** Undefined if it could not be started or was killed. */
   readonly code: number | undefined;
   readonly out: string;
   readonly said: string;
@@ -18,7 +18,7 @@ export interface ProgramAnswer {
 
 const MAX_BYTES = 1 << 20;
 
-/** Runs a program of the system to its end, with no descriptor of ours. Never rejects. */
+/** Runs a system program to its end, without our descriptors. Never rejects. */
 export function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<ProgramAnswer> {
   const { cwd = '/', env, timeoutMs, maxBytes = MAX_BYTES } = options;
   return new Promise(resolve => {

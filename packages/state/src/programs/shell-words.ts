@@ -1,4 +1,4 @@
-/** Words that a shell reads as they are. */
+/** Quotes words for a shell. */
 export function quoted(words: readonly string[]): string {
   return words.map(word => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 
-/** What a descriptor of a program is, by its number. */
+/** A program's descriptors, by number. */
 export type Stdio = 'ignore' | 'pipe' | number;
 
 export interface StartOptions extends Pick<SpawnOptions, 'cwd' | 'env' | 'detached'> {
@@ -9,11 +9,10 @@ export interface StartOptions extends Pick<SpawnOptions, 'cwd' | 'env' | 'detach
 }
 
 /**
- * Starts a program that gets the descriptors in `stdio` and no others of ours.
+ * Starts a program that gets only the descriptors in `stdio`.
  *
- * Node opens everything to be closed in the programs it starts, but it does not close what it was itself started with: a shell's
- * `exec 30</home/ada` would reach every command. Node cannot close a descriptor in a child either, so each of these numbers is
- * given /dev/null there.
+ * Node opens its own descriptors close-on-exec, but passes on those it inherited: a shell's `exec 30</home/ada` would reach
+ * every command. Node cannot close a descriptor in a child either, so each of these numbers is set to /dev/null there.
  */
 export function startProgram(program: string, args: readonly string[], options: StartOptions): ChildProcess {
   const given = (number: number) => (options.stdio[number] ?? 'ignore') !== 'ignore';
@@ -31,12 +30,12 @@ export function startProgram(program: string, args: readonly string[], options: 
 }
 
 const DESCRIPTORS = '/proc/self/fdinfo';
-/** Linux' `O_CLOEXEC`, which Node does not name. */
+/** Linux's `O_CLOEXEC`, which Node does not define. */
 const CLOSED_ON_EXEC = 0o2000000;
-/** Numbers that are covered where the kernel does not tell which are in use. */
+/** Numbers to cover if the kernel does not report which are in use. */
 const USUAL = 1024;
 
-/** Our descriptors that a program we start would inherit. On macOS Node lets none through. */
+/** Our descriptors that a started program would inherit. On macOS Node passes none on. */
 function inheritable(): readonly number[] {
   if (process.platform !== 'linux') return [];
   let numbers: readonly string[];
@@ -53,7 +52,7 @@ function isClosedOnExec(number: string): boolean {
     const flags = /^flags:\s+([0-7]+)$/m.exec(fs.readFileSync(`${DESCRIPTORS}/${number}`, 'utf8'))?.[1] ?? '0';
     return (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) !== 0;
   } catch {
-    // It was closed since: the descriptor of the directory itself is one.
+    // It was closed since, like the descriptor of the listing itself.
     return true;
   }
 }

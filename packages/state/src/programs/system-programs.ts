@@ -2,26 +2,26 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 
 /**
- * Directories that only the system's own tools put programs into. What we run outside of the sandbox is looked for here and never on
- * the PATH: under npm the project's `node_modules/.bin` comes first there, and agents write to it.
+ * Directories that only the system's own tools install programs into. Programs that run outside the sandbox are looked up here, never
+ * on the PATH: under npm the project's `node_modules/.bin` comes first there, and agents can write to it.
  */
 export const SYSTEM_DIRECTORIES: readonly string[] = [
   ...['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'],
 ];
 
-/** Where package managers of the system's owner put more programs. */
+/** Where the system owner's package managers install more programs. */
 const MORE_DIRECTORIES: readonly string[] = [
   ...['/usr/sbin', '/sbin', '/usr/local/sbin', '/opt/homebrew/bin', '/opt/local/bin', '/home/linuxbrew/.linuxbrew/bin'],
   ...['/snap/bin', '/var/lib/flatpak/exports/bin', '/nix/var/nix/profiles/default/bin'],
 ];
 
-/** The file of a program; undefined if the system has none of that name. */
+/** A program's file; undefined if the system has no such program. */
 export function systemProgram(name: string, directories: readonly string[] = programDirectories()): string | undefined {
   const file = process.platform === 'win32' ? `${name}.exe` : name;
   return directories.map(directory => path.join(directory, file)).find(one => fs.existsSync(one));
 }
 
-/** The `PATH` of programs that we run outside of the sandbox: what they start is found by the same rule. */
+/** The `PATH` of programs that run outside the sandbox, so that the same rule applies to programs they start. */
 export function systemPath(): string {
   return programDirectories().join(path.delimiter);
 }

@@ -7,14 +7,14 @@ import { type MachineView, viewOf } from './command-view.ts';
 import { listeningSockets } from './unix-sockets.ts';
 
 /**
- * - `capabilities`: for root. It keeps those that let it use files of others, and no more.
- * - `user-namespace`: for everybody else, and for a root that may not make namespaces otherwise.
+ * - `capabilities`: for root. It keeps only those that give access to other users' files.
+ * - `user-namespace`: for other users, and for a root that may not create namespaces otherwise.
  */
 export type BubblewrapPrivileges = 'capabilities' | 'user-namespace';
 
-/** Empty, private and writable: what is temporary, and what services listen in. */
+/** Empty, private and writable: temporary directories, and those with service sockets. */
 const PRIVATE = ['/tmp', '/var/tmp', '/run', '/var/run'];
-/** No namespace confines what these tell. */
+/** These reveal information that no namespace confines. */
 const OF_THE_MACHINE = [
   ...['keys', 'key-users', 'kcore', 'kmsg', 'latency_stats', 'sched_debug', 'timer_list', 'timer_stats', 'slabinfo'],
   ...['vmallocinfo', 'kpagecgroup', 'kpagecount', 'kpageflags', 'acpi', 'asound', 'scsi'],
@@ -22,10 +22,10 @@ const OF_THE_MACHINE = [
 const HOME = '/tmp/signalbox-home';
 const FILE_CAPABILITIES = ['CAP_DAC_OVERRIDE', 'CAP_CHOWN', 'CAP_FOWNER'];
 
-/** Something at a path of the command's filesystem. */
+/** An entry in the command's filesystem. */
 interface Mount {
   readonly path: string;
-  /** `shown`: what is there outside. `empty`: a directory of its own. */
+  /** `shown`: the host's entry. `empty`: a private directory. */
   readonly kind: 'shown' | 'empty' | 'hidden';
   readonly options: readonly string[];
 }
@@ -34,13 +34,13 @@ export interface BubblewrapOptions {
   readonly arguments: readonly string[];
   /** Private directories of the command. */
   readonly inMemory: readonly string[];
-  /** Directories besides its root that it writes in. */
+  /** Other writable directories besides its root. */
   readonly writable: readonly string[];
-  /** Whether nothing below the root was looked at to make them. */
+  /** Whether they were computed without reading anything below the root. */
   readonly isRootUnseen: boolean;
 }
 
-/** The options, or why there are none. */
+/** The options, or why they cannot be computed. */
 export function optionsOf(
   command: ConfinedCommand,
   privileges: BubblewrapPrivileges,
@@ -51,7 +51,7 @@ export function optionsOf(
   const own = [...new Set(PRIVATE.filter(path => fs.existsSync(path)).map(path => fs.realpathSync(path)))];
   const refused = command.refused.filter(path => fs.existsSync(path)).map(path => fs.realpathSync(path));
   const wide = [...own, '/dev', '/proc', '/sys'].find(path => isWithin(path, root));
-  if (wide !== undefined) return `${root} cannot be confined to: it holds ${wide}`;
+  if (wide !== undefined) return `commands cannot be confined to ${root}: it contains ${wide}`;
   if (refused.includes(root)) return `${root} is refused`;
   const view = viewOf({ root, machine, ...(rules && { rules }) });
   const env = { ...harmlessEnv(view.home ?? HOME, '/tmp', view.path), ...passedOn(rules), ...command.env };
@@ -65,7 +65,7 @@ export function optionsOf(
     ...view.writable.map((path): Mount => ({ path, kind: 'shown', options: ['--bind', path, path] })),
     ...[...view.hidden, ...refused].map((path): Mount => ({ path, kind: 'hidden', options: hidden(path) })),
   ];
-  // Of what is at the same path, the last counts: the sort is stable.
+  // The last entry for a path counts: the sort is stable.
   const ordered = mounts.toSorted((a, b) => depth(a.path) - depth(b.path));
   const isShown = (path: string) => ordered.findLast(mount => isWithin(path, mount.path))?.kind === 'shown';
   const sockets = listeningSockets().filter(isShown);
@@ -74,7 +74,7 @@ export function optionsOf(
     ...(rules?.network === 'host' ? [] : ['--unshare-net']),
     ...['--die-with-parent', '--json-status-fd', String(STATUS_FD)],
     ...(privileges === 'user-namespace' ? ['--unshare-user'] : []),
-    // On a layer we are root of a user namespace already; the command is to be who we are.
+    // On a layer we are already root of a user namespace; the command must run as our own user.
     ...(command.layer?.isMapped === true
       ? ['--uid', String(process.geteuid?.()), '--gid', String(process.getegid?.())]
       : []),
@@ -91,8 +91,8 @@ export function optionsOf(
     ...['--dir', view.home ?? HOME, '--remount-ro', '/', '--chdir', root],
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
   ];
-  // One option more could be hidden in another.
-  if (options.some(option => option.includes('\0'))) return 'a variable or a path holds a null character';
+  // A null character could smuggle in another option.
+  if (options.some(option => option.includes('\0'))) return 'a variable or a path contains a null character';
   const inside = [...ordered.map(({ path }) => path), ...sockets].filter(path => path !== root && isWithin(path, root));
   return {
     arguments: options,
@@ -116,7 +116,7 @@ function hidden(path: string): readonly string[] {
   return isDirectory(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
 }
 
-/** Hidden for good: nothing is put there either. */
+/** Hidden permanently: nothing can be created there either. */
 function covered(path: string): readonly string[] {
   return [...hidden(path), ...(isDirectory(path) ? ['--remount-ro', path] : [])];
 }

@@ -20,21 +20,21 @@ import { type CommandEnd, handOver, notStarted, type RunningCommand } from './ru
 import { endStuckSandboxes } from './stuck-sandboxes.ts';
 
 /**
- * Confinement by `bwrap`, in namespaces of its own for mounts, processes, network and IPC.
+ * Confinement by `bwrap`, in separate namespaces for mounts, processes, network and IPC.
  *
- * 1. It begins with an empty filesystem. What can be seen is bound into it from the top down: the system, private directories,
- *    what else is readable, the root, and covers over what is hidden.
- * 2. /proc is read-only: root could otherwise set the kernel's parameters there. What it tells of the machine beyond the
- *    namespaces, such as the keys of our session by their names, is covered.
- * 3. The first process in the namespace takes all others with it when it ends, whatever session or parent they chose: it is
+ * 1. It starts with an empty filesystem. Visible entries are bound into it from the top down: the system, private directories,
+ *    other readable entries, the root, and covers over hidden entries.
+ * 2. /proc is read-only: otherwise root could set kernel parameters there. Information beyond the namespaces, such as the names
+ *    of our session's keys, is covered.
+ * 3. When the first process in the namespace ends, all others end with it, whatever session or parent they chose: it becomes
  *    a zombie only once they are gone. `bwrap` itself ends as soon as the command does, and the first process dies with it;
- *    so it is waited for. All of them die with us; what a kill leaves half-made is ended by the next process.
- * 4. Options go through a pipe, and the command's variables with them: none of them may reach `bwrap` itself.
- * 5. No descriptor of ours reaches the command, whoever gave it to us: not `bwrap` nor anything that runs before it gets one
- *    besides the pipes that are named here.
+ *    so we wait for it. All of them die with us; the next process ends any half-built sandbox that a kill leaves.
+ * 4. Options, including the command's variables, go through a pipe: none of the variables may reach `bwrap` itself.
+ * 5. None of our descriptors reaches the command, including inherited ones: `bwrap`, and anything that runs before it, gets only
+ *    the pipes named here.
  * 6. Namespaces do not cover everything that the kernel keeps for a user. A filter refuses the calls that reach the rest.
- * 7. On a layer that is mounted ahead it is started ahead, too, as the last command on the same root was, and a shell in it waits
- *    for its program. It is used only for a command that would be started with exactly the same options now.
+ * 7. On a layer mounted ahead, `bwrap` is started ahead too, with the options of the last command on the same root, and a shell
+ *    in it waits for its program. It is used only for a command whose options would be exactly the same now.
  */
 export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filters }: BubblewrapSetup): CommandSandbox {
   const machine = createRecentMachineView();
@@ -50,7 +50,7 @@ export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filter
     const script = [cgroup?.enter ?? ':', limited, `exec ${quoted(outer)} ${program}`].join('\n');
     const child = layer?.start(script) ?? started(script);
     lowerPriority(child);
-    // It takes time to become `bwrap`, which waits for its options.
+    // Starting `bwrap` takes time, and it then waits for its options.
     const options = optionsFor(command);
     if (typeof options === 'string') {
       child.kill('SIGKILL');
@@ -78,7 +78,7 @@ export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filter
     return optionsOf(command, privileges, machine(), hasSizes ? limitsOf(command) : undefined);
   }
 
-  /** On the next layer of the root, everything but the program. */
+  /** Starts everything except the program on the root's next layer. */
   function launchNext(command: ConfinedCommand, layer: LayerEntry): void {
     layer.ahead(next => {
       const launched = launch({ ...command, layer: next }, '/bin/sh');
@@ -101,7 +101,7 @@ export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filter
       }
       const options = optionsFor(command);
       const isSame = typeof options !== 'string' && ready.key === keyOf(command, options.arguments);
-      // A shell takes it for an option.
+      // A shell would take it for an option.
       if (!isSame || command.command[0]?.startsWith('-')) {
         layer.ahead(undefined);
         ready.end();
@@ -121,7 +121,7 @@ function keyOf(command: ConfinedCommand, options: readonly string[]): string {
   return JSON.stringify([options, limitsOf(command)]);
 }
 
-/** A `bwrap` that was started. Where it is to run a shell, it waits for the program that the shell is to become. */
+/** A started `bwrap`. If it runs a shell, the shell waits for the program to exec. */
 interface Launched extends Standby {
   readonly key: string;
   readonly isRootUnseen: boolean;
@@ -136,7 +136,7 @@ export interface BubblewrapSetup {
   readonly bwrap: string;
   readonly programs: LimitPrograms;
   readonly privileges: BubblewrapPrivileges;
-  /** Whether this `bwrap` can bound its private directories; they are watched in any case. */
+  /** Whether this `bwrap` can limit the size of its private directories; they are watched in any case. */
   readonly hasSizes: boolean;
   /** The system calls that are refused, without and within a cgroup; see `syscallFilter`. */
   readonly filters: { readonly alone: Uint8Array; readonly counted: Uint8Array };
@@ -144,21 +144,21 @@ export interface BubblewrapSetup {
 
 function send(child: ChildProcess, descriptor: number, data: string | Uint8Array): void {
   const pipe = child.stdio[descriptor] as Writable;
-  // Where `bwrap` ended before it read them, its end says why.
+  // If `bwrap` ended before reading them, its exit explains why.
   pipe.on('error', () => {});
   pipe.end(data);
 }
 
-/** However busy a command keeps the machine, we get to look at it. */
+/** Ensures that we can watch a command however busy it keeps the machine. */
 function lowerPriority(child: ChildProcess): void {
   try {
     if (child.pid !== undefined) os.setPriority(child.pid, os.constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }
 
-/** Settles when everything that was said on a pipe was handed over. */
+/** Settles when all output of a pipe has been delivered. */
 function closing(pipe: Stream | null | undefined): Promise<void> {
   return new Promise(resolve => {
     if (pipe === null || pipe === undefined || (pipe as Readable).closed) resolve();
@@ -167,15 +167,15 @@ function closing(pipe: Stream | null | undefined): Promise<void> {
 }
 
 const status = z.union([
-  /** Who is on the layer. */
+  /** The process on the layer. */
   z.strictObject({ layer: z.int().positive() }),
   z.looseObject({ 'child-pid': z.int().positive() }),
-  /** Said only of a program that was started. */
+  /** Reported only for a started program. */
   z.looseObject({ 'exit-code': z.int() }),
 ]);
 
 interface Bounds {
-  /** Done as soon as the command begins, which does not wait for it. */
+  /** Runs as soon as the command begins; the command does not wait for it. */
   bound?(first: number): Promise<void>;
   watch(first: number, exceeded: (limit: LimitName) => void): LimitWatch;
   readonly cgroup: CommandCgroup | undefined;
@@ -187,7 +187,7 @@ interface Entering {
   go(): void;
 }
 
-/** How a shell, and `bwrap`, tell of a process that wrote too large a file. */
+/** How a shell and `bwrap` report a process that wrote too large a file. */
 const FILE_TOO_LARGE = 128 + os.constants.signals.SIGXFSZ;
 
 function running(
@@ -196,7 +196,7 @@ function running(
   bounds: Bounds,
 ): Pick<Launched, 'begin' | 'isAlive' | 'end'> {
   let hasBegun = false;
-  /** What the shell says if it cannot become the program; the program does not know it. */
+  /** The shell's message if it cannot exec the program; the program does not know it. */
   const failure = randomUUID();
   let isOnLayer = false;
   let refusal: string | undefined;
@@ -211,7 +211,7 @@ function running(
     try {
       if (first !== undefined) process.kill(first.pid, 'SIGKILL');
     } catch {
-      // It has ended already.
+      // It has already ended.
     }
   };
   const watch = () => {
@@ -239,7 +239,7 @@ function running(
         }
       } else if ('exit-code' in report) {
         exitCode = report['exit-code'] as number;
-        // A shell that may not start one process more ends at once, before what it started.
+        // A shell that may not start another process ends at once, before its children.
         if (exitCode !== 0) limit ??= watched?.last();
       } else {
         first = findProcess(report['child-pid'] as number);
@@ -264,7 +264,7 @@ function running(
       const enforced = bounds.cgroup?.reached();
       await bounds.cgroup?.remove();
       limit ??= exitCode === FILE_TOO_LARGE ? 'file size' : undefined;
-      // A process that the kernel refused to start may have been one too many for the limit, or not needed.
+      // A process that the kernel refused to start may have exceeded the limit, or may not have mattered.
       if (exitCode !== 0 && !isKilled) limit ??= enforced;
       if (limit !== undefined && !isKilled) resolve({ kind: 'limit', limit });
       else if (isKilled || !isGone) resolve({ kind: 'killed', signal: 'SIGKILL' });
@@ -299,14 +299,14 @@ function running(
     },
     isAlive: () => child.exitCode === null && child.signalCode === null,
     end() {
-      // It ends by itself without its pipes. If it were killed while it makes its namespaces, their first process would stay.
+      // It ends on its own without its pipes. Killing it while it creates namespaces would leave their first process behind.
       if (hasBegun) return;
       for (const pipe of child.stdio) (pipe as Socket | null)?.destroy();
     },
   };
 }
 
-/** Why a shell could not become a program. */
+/** Why a shell could not exec a program. */
 function refusalIn(said: string): string {
   return said
     .slice(0, said.lastIndexOf('\n', said.length - 2))

@@ -8,15 +8,15 @@ import { hardLimit } from './resource-limits.ts';
 
 /** A control group that one command runs in. */
 export interface CommandCgroup {
-  /** What a shell does to be in the group, and the command that it becomes with it. */
+  /** The shell code that joins the group, before it execs the command. */
   readonly enter: string;
-  /** Which limit the kernel enforced on it; to be asked before it is removed. */
+  /** Which limit the kernel enforced on it; read this before removing the group. */
   reached(): LimitName | undefined;
   remove(): Promise<void>;
 }
 
 export interface CgroupPlaces {
-  /** The cgroup of this process, as the kernel tells it. */
+  /** The cgroup of this process, according to the kernel. */
   readonly self: string;
   /** Where the unified hierarchy is mounted. */
   readonly mount: string;
@@ -25,8 +25,8 @@ export interface CgroupPlaces {
 const PLACES: CgroupPlaces = { self: '/proc/self/cgroup', mount: '/sys/fs/cgroup' };
 
 /**
- * A group with limits, below the nearest cgroup (version 2) that is delegated to us: we may make groups in it and move our
- * processes there, and it hands out memory and processes. Undefined where there is none; a systemd user session has one.
+ * Creates a group with limits below the nearest cgroup (version 2) delegated to us: we may create groups in it and move our
+ * processes there, and it controls memory and processes. Undefined if there is none; a systemd user session has one.
  */
 export function makeCgroup(limits: CommandLimits, places: CgroupPlaces = PLACES): CommandCgroup | undefined {
   const parent = delegated(places);
@@ -49,7 +49,7 @@ export function makeCgroup(limits: CommandLimits, places: CgroupPlaces = PLACES)
     }
   }
   return {
-    // Without the group the other limits still hold.
+    // Without the group, the other limits still apply.
     enter: `{ echo $$ > ${quoted([`${group}/cgroup.procs`])}; } 2>/dev/null`,
     reached() {
       if (count(path.join(group, 'memory.events'), 'oom_kill') > 0) return 'memory';
@@ -71,7 +71,7 @@ const RETRY_MS = 10;
 function delegated({ self, mount }: CgroupPlaces): string | undefined {
   const own = /^0::(\/.*)$/m.exec(read(self))?.[1];
   if (own === undefined || !fs.existsSync(path.join(mount, 'cgroup.controllers'))) return undefined;
-  // Our own group has a process, us, and can have no limited groups below it.
+  // Our own group contains a process (us), so it cannot have limited groups below it.
   for (let at = path.dirname(own); own !== '/'; at = path.dirname(at)) {
     const group = path.join(mount, at);
     const controllers = read(path.join(group, 'cgroup.subtree_control')).trim().split(/\s+/);

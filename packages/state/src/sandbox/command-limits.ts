@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 const MB = 1 << 20;
 
-/** What one command may use, with everything that it starts. */
+/** Limits of one command and everything it starts. */
 export const commandLimits = z.strictObject({
   memoryMb: z.int().min(16).default(2048).describe('Memory, temporary files included.'),
   processes: z.int().min(8).default(1024).describe('Processes and threads at one time.'),
@@ -19,7 +19,7 @@ export const DEFAULT_LIMITS: CommandLimits = commandLimits.parse({});
 
 export const bytesOf = (megabytes: number): number => megabytes * MB;
 
-/** The limit in words, as an answer to a command that it ended. */
+/** The limit in words, for the result of a command that it ended. */
 export function describeLimit(
   limit: LimitName,
   { memoryMb, processes, fileMb, diskMb, seconds }: CommandLimits,

@@ -5,15 +5,15 @@ import type { SandboxRules } from './sandbox-rules.ts';
 
 /** A program, and the one directory that it may change. Paths are absolute, links resolved. */
 export interface ConfinedCommand {
-  /** The program and its arguments; no shell reads them. */
+  /** The program and its arguments; no shell interprets them. */
   readonly command: readonly string[];
-  /** Where it starts, and all that it can write. */
+  /** Its working directory, and the only directory it can write. */
   readonly root: string;
-  /** What it must not see, inside or around the root. */
+  /** Paths it must not see, inside or around the root. */
   readonly refused: readonly string[];
-  /** Variables on top of the harmless ones. */
+  /** Variables in addition to the harmless ones. */
   readonly env: Readonly<Record<string, string>>;
-  /** What its project allows it besides. */
+  /** What its project additionally allows. */
   readonly rules?: SandboxRules;
   /** The layer of the root that it runs on, instead of the root itself. */
   readonly layer?: LayerEntry;
@@ -22,16 +22,16 @@ export interface ConfinedCommand {
 /**
  * Runs programs so that their only effects are files under a root.
  *
- * 1. They read the root, the system, toolchains and package caches; nothing else is there (see `CommandView`). There are
- *    private places for temporary files and for the home directory.
- * 2. What is refused cannot be read, whatever link leads to it.
- * 3. There is no network, nor a way to a service of this machine.
- * 4. No variable of ours reaches the program, but for the harmless ones.
- * 5. A program that uses more than its limits is ended.
+ * 1. They can read the root, the system, toolchains and package caches; nothing else exists for them (see `CommandView`).
+ *    Temporary files and the home directory are private.
+ * 2. Refused paths cannot be read, whatever link leads to them.
+ * 3. There is no network, and no access to local services.
+ * 4. None of our variables reaches the program, except the harmless ones.
+ * 5. A program that exceeds its limits is killed.
  */
 export interface CommandSandbox {
   readonly name: 'bubblewrap' | 'seatbelt';
-  /** A program that cannot be started ends as such: this does not throw. */
+  /** Does not throw: a program that cannot be started is reported as ended. */
   start(command: ConfinedCommand): RunningCommand;
 }
 
@@ -42,7 +42,7 @@ export function harmlessEnv(home: string, temporary: string, path = process.env.
   return { PATH: path || DEFAULT_PATH, HOME: home, TMPDIR: temporary, LANG: 'C.UTF-8', TERM: 'dumb' };
 }
 
-/** Those of our variables that a project's rules name. */
+/** Our variables that a project's rules list. */
 export function passedOn(rules: SandboxRules | undefined): Record<string, string> {
   const names = rules?.env ?? [];
   return Object.fromEntries(

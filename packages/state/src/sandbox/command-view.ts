@@ -12,21 +12,21 @@ export interface ReadablePlace {
 }
 
 /**
- * What a command finds of the filesystem, besides its root. Paths are absolute, and real but for links at the top of the system.
+ * What a command sees of the filesystem besides its root. Paths are absolute, and real except for links at the top of the system.
  *
- * 1. What is not named is not there: other homes, other projects, mounted disks, sockets of services.
- * 2. A home is covered by an empty, private directory; what is readable in it is put back, at its own path.
- * 3. Credentials are hidden by name in every place that can be read, the root included, unless the project's rules name them.
+ * 1. Anything not listed does not exist: other homes, other projects, mounted disks, service sockets.
+ * 2. A home is covered by an empty, private directory; its readable entries are added back at their own paths.
+ * 3. Credentials are hidden by name in every readable place, including the root, unless the project's rules name them.
  */
 export interface CommandView {
   readonly readable: readonly ReadablePlace[];
-  /** By the project's rules. */
+  /** Allowed by the project's rules. */
   readonly writable: readonly string[];
-  /** Inside the root or something readable, and not to be seen. */
+  /** Entries inside the root or another readable place that must not be seen. */
   readonly hidden: readonly string[];
-  /** Homes that an empty private directory stands for. */
+  /** Homes replaced by an empty private directory. */
   readonly covered: readonly string[];
-  /** The home of the command, writable and private; undefined where it needs a directory of its own. */
+  /** The command's home, writable and private; undefined if it needs a separate directory. */
   readonly home: string | undefined;
   /** The PATH of the command. */
   readonly path: string;
@@ -37,7 +37,7 @@ export interface ViewOptions {
   readonly rules?: SandboxRules;
   readonly env?: Environment;
   readonly platform?: NodeJS.Platform;
-  /** What this machine has, where that is known. */
+  /** The facts of this machine, if known. */
   readonly machine?: MachineView;
 }
 
@@ -59,7 +59,7 @@ export function viewOf({
     ...machine.places,
     ...read.map(path => ({ path, kind: 'sandbox.json' as const })),
   ];
-  // A place inside the root is the root's.
+  // A place inside the root belongs to the root.
   const places = named.filter(
     ({ path }, index) => !isWithin(path, root) && named.findIndex(other => other.path === path) === index,
   );
@@ -86,7 +86,7 @@ export function viewOf({
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What every view on this machine has in common. Looking for it takes some milliseconds. */
+/** What all views on this machine have in common. Finding it takes some milliseconds. */
 export interface MachineView {
   readonly homes: readonly string[];
   readonly system: readonly { readonly path: string; readonly real: string }[];
@@ -95,7 +95,7 @@ export interface MachineView {
   readonly places: readonly ReadablePlace[];
   /** The credentials in each of them. */
   readonly credentials: ReadonlyMap<string, readonly string[]>;
-  /** In directories of the system. */
+  /** In system directories. */
   readonly hidden: readonly string[];
 }
 
@@ -122,7 +122,7 @@ function machineView(env: Environment, platform: NodeJS.Platform): MachineView {
   };
 }
 
-/** The same, looked for not long ago. Nobody waits for it but the first: while one is used, the next is looked for. */
+/** A recent version of the same. Only the first caller waits for it: it is refreshed in the background. */
 export function createRecentMachineView(env: Environment = process.env): () => MachineView {
   let known: { readonly view: MachineView; readonly of: string; readonly at: number } | undefined;
   const present = () => JSON.stringify([env.HOME, env.PATH]);
@@ -142,7 +142,7 @@ const OLDEST_MS = 300_000;
 
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** Directories of the system. What they hold is the same for every user of the machine. */
+/** System directories. Their content is the same for every user of the machine. */
 const SYSTEM = {
   linux: [
     ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc', '/opt', '/nix/store', '/gnu/store'],
@@ -155,7 +155,7 @@ const SYSTEM = {
   ],
 } as const;
 
-/** What package managers have downloaded, relative to a home: packages, and nothing that is the user's. */
+/** Package manager caches, relative to a home: downloaded packages, no user data. */
 export const CACHES: readonly string[] = [
   ...['.npm/_cacache', '.cache/node', '.cache/yarn', '.yarn/berry/cache', '.local/share/pnpm/store', '.cache/deno'],
   ...['.bun/install/cache', '.cache/pip', '.cache/uv', '.local/share/uv/python', '.cache/pypoetry', '.conda/pkgs'],
@@ -167,7 +167,7 @@ export const CACHES: readonly string[] = [
   ...['Library/Caches/CocoaPods', 'Library/pnpm/store'],
 ];
 
-/** The home that the environment names, and the one of our account. */
+/** The home named by the environment, and that of our account. */
 function homesOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const named = [env.HOME, accountHome()].filter(home => home?.startsWith('/'));
   const real = named.flatMap(home => realOf(home ?? '') ?? []).filter(home => home !== '/' && isDirectory(home));
@@ -186,7 +186,7 @@ function accountHome(): string | undefined {
 /** The first account that belongs to a person. */
 const FIRST_PERSON = process.platform === 'darwin' ? 500 : 1000;
 
-/** Homes of people that lie inside a directory of the system. Elsewhere they are not seen anyway. */
+/** Homes of people inside a system directory. Elsewhere they are not visible anyway. */
 function othersHomes(own: readonly string[]): readonly string[] {
   let accounts: string;
   try {

@@ -3,8 +3,8 @@ import * as os from 'node:os';
 import { isWithin } from '../filesystem/path-locks.ts';
 
 /**
- * Files and directories in which programs keep credentials, by name. They are hidden from commands wherever a command may
- * read the directory that holds them.
+ * Names of files and directories in which programs keep credentials. They are hidden from commands wherever a command may
+ * read the parent directory.
  */
 
 /** Relative to any directory. */
@@ -18,7 +18,7 @@ const ANYWHERE = [
   ...['.boto', '.s3cfg', '.oci', '.my.cnf', '.mylogin.cnf', '.password-store', '.local/share/keyrings'],
 ];
 
-/** Relative to a home directory: in a project the same names hold something harmless. */
+/** Relative to a home directory: in a project the same names are harmless. */
 const AT_HOME = [
   ...['.aws', '.kube', '.docker', '.config', '.claude', '.claude.json', '.codex', '.gemini', '.copilot'],
   ...['.m2/settings.xml', '.m2/settings-security.xml', '.gradle/gradle.properties', '.bundle/config', '.terraformrc'],
@@ -34,7 +34,7 @@ const AT_HOME = [
   ...['Library/Keychains', 'Library/Cookies', 'Library/Application Support', 'Library/Preferences', 'Library/Safari'],
 ];
 
-/** Settings of package managers: credentials only where they hold a token. */
+/** Package manager settings: credentials only if they contain a token. */
 const WITH_TOKENS = ['.npmrc', '.yarnrc', '.yarnrc.yml', 'pip.conf', '.pip/pip.conf', 'bunfig.toml', '.condarc'];
 const TOKEN = /_authToken|_password|_auth\s*=|npmAuth(?:Token|Ident)|token\s*=|:\/\/[^\s/@:]*:[^\s/@]+@/;
 const MAX_SETTINGS_BYTES = 1 << 20;
@@ -46,7 +46,7 @@ export function credentialsIn(directory: string, isHome: boolean): readonly stri
   return [...names, ...holding].flatMap(name => real(`${directory}/${name}`));
 }
 
-/** Whether a directory is a place of credentials, or lies in one. Takes a real path, which need not exist. */
+/** Whether a directory holds credentials, or is inside one that does. Takes a real path, which need not exist. */
 export function isCredentialPlace(directory: string, home = os.homedir()): boolean {
   const given = `${directory}/`.toLowerCase();
   const homes = [...real(home), home, '/root', ...(/^\/(?:home|Users)\/[^/]+/.exec(directory) ?? [])];
@@ -56,7 +56,7 @@ export function isCredentialPlace(directory: string, home = os.homedir()): boole
   );
 }
 
-/** The credentials directly inside a directory, looked for at most once a second: a search asks for them at every file. */
+/** The credentials directly inside a directory, refreshed at most once a second: a search asks for them at every file. */
 export function credentialsOf(directory: string, home = os.homedir()): () => readonly string[] {
   let known: readonly string[] = [];
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -71,7 +71,7 @@ export function credentialsOf(directory: string, home = os.homedir()): () => rea
 
 const RECENT_MS = 1000;
 
-/** What others than its owner and group may not read, below a directory of the system: keys of the host, hashes of passwords. */
+/** Entries of a system directory that only their owner and group may read: host keys, password hashes. */
 export function closedBelow(directory: string, limit = MAX_ENTRIES): readonly string[] {
   const found: string[] = [];
   const waiting = [directory];
@@ -80,7 +80,7 @@ export function closedBelow(directory: string, limit = MAX_ENTRIES): readonly st
       const path = `${next}/${name}`;
       const stat = fs.lstatSync(path, { throwIfNoEntry: false });
       if (stat === undefined || stat.isSymbolicLink()) continue;
-      // What was not looked at is not shown.
+      // Unchecked entries are not shown.
       const isOpen = stat.isDirectory() ? (stat.mode & 0o005) === 0o005 : (stat.mode & 0o004) !== 0;
       if (!isOpen || seen++ >= limit) found.push(path);
       else if (stat.isDirectory()) waiting.push(path);
@@ -103,7 +103,7 @@ function holdsToken(file: string): boolean {
   try {
     const stat = fs.statSync(file, { throwIfNoEntry: false });
     if (stat === undefined) return false;
-    // One that cannot be read is none of the command's business either.
+    // The command has no business reading an unreadable one either.
     return stat.isFile() && (stat.size > MAX_SETTINGS_BYTES || TOKEN.test(fs.readFileSync(file, 'utf8')));
   } catch (cause) {
     return (cause as NodeJS.ErrnoException).code === 'EACCES';

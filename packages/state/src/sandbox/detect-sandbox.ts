@@ -11,9 +11,9 @@ import { createSeatbelt } from './seatbelt.ts';
 import { syscallFilter } from './syscall-filter.ts';
 
 /**
- * Finds the sandbox that works on this machine: a trivial command is run in it. Costs two processes: keep the answer.
+ * Finds the sandbox that works on this machine by running a trivial command in it. Costs two processes: keep the result.
  *
- * The program is looked for where the system keeps its own, not on the PATH: a command could put one of that name there.
+ * The program is looked up in system directories, not on the PATH: a command could put a program of that name there.
  */
 export async function detectSandbox(directories: readonly string[] = SYSTEM_DIRECTORIES): Promise<SandboxDetection> {
   switch (process.platform) {
@@ -37,12 +37,12 @@ export async function detectSandbox(directories: readonly string[] = SYSTEM_DIRE
 export type SandboxDetection = Result<CommandSandbox, SandboxMissingError>;
 
 const BUBBLEWRAP_HINT =
-  'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), and let it make namespaces: a container must run privileged enough, Ubuntu wants an AppArmor profile for bwrap.';
+  'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), and let it create namespaces: a container needs enough privileges, Ubuntu needs an AppArmor profile for bwrap.';
 const PROOF = 'confined';
 const OTHER_PRIVILEGES: readonly BubblewrapPrivileges[] = ['user-namespace'];
 const ROOT_PRIVILEGES: readonly BubblewrapPrivileges[] = ['capabilities', 'user-namespace'];
 
-/** What a program says of itself; older ones know fewer options. */
+/** A program's own help text; older versions have fewer options. */
 async function helpOf(program: string): Promise<string> {
   const { out, said } = await runProgram(program, ['--help'], { env: {}, timeoutMs: 10_000 });
   return out + said;
@@ -69,13 +69,13 @@ async function tried(
   }
   return err(
     sandboxMissing(
-      `${name} does not work here: ${reason || `there is no filter of system calls for ${process.arch}`}`,
+      `${name} does not work here: ${reason || `there is no system call filter for ${process.arch}`}`,
       hint,
     ),
   );
 }
 
-/** Undefined where a command can write in the root, and not beside it. */
+/** Undefined if a command can write in the root, and nowhere else. */
 async function failureOf(sandbox: CommandSandbox, root: string): Promise<string | undefined> {
   const beside = `${root}-beside`;
   const script = `echo ${PROOF} > proof; echo ${PROOF} > "$0" 2>/dev/null; exit 0`;
@@ -87,7 +87,7 @@ async function failureOf(sandbox: CommandSandbox, root: string): Promise<string 
   const ended = await running.ended;
   const escaped = fs.existsSync(beside);
   fs.rmSync(beside, { force: true });
-  if (escaped) return 'what it runs is not confined';
+  if (escaped) return 'its commands are not confined';
   if (ended.kind === 'not started') return ended.reason;
   const wrote = fs.existsSync(`${root}/proof`) && fs.readFileSync(`${root}/proof`, 'utf8').trim() === PROOF;
   return ended.kind === 'exited' && ended.exitCode === 0 && wrote ? undefined : said.trim() || 'it cannot write';

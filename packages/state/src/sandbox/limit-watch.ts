@@ -2,16 +2,16 @@ import * as fs from 'node:fs';
 import { bytesOf, type CommandLimits, type LimitName } from './command-limits.ts';
 
 /**
- * Looks again and again at what a command uses, with everything that it started, and says when that is too much. This is what
- * tells which limit was reached; the kernel's own limits bound what happens between two looks.
+ * Repeatedly checks what a command and everything it started use, and reports when a limit is exceeded. This determines which
+ * limit was reached; the kernel's own limits bound what happens between two checks.
  *
  * 1. The command's own /proc lists all of its processes and no others, whatever parents they chose.
- * 2. Memory that few processes share counts once. Files in private directories are memory too, and so are files without a name.
- * 3. What cannot be told apart, such as a file without a name that is mapped as well, counts up to what the whole machine has of
+ * 2. Memory shared by a few processes counts once. Files in private directories are memory too, and so are unnamed files.
+ * 3. Memory that cannot be attributed, such as an unnamed file that is also mapped, counts up to the machine's increase in
  *    shared memory since the command began.
- * 4. A look costs what the command is made of; looks are so far apart that they take a small part of our time.
- * 5. A look waits for nobody. Some files of /proc wait for a lock of the process that they tell of, which it may hold for long
- *    where there are many: those are read of few processes only, and only where it matters.
+ * 4. The cost of a check depends on the command's size; checks are spaced so that they take a small part of our time.
+ * 5. A check never blocks. Some /proc files wait for a lock of their process, which it may hold for long when there are many
+ *    processes: those files are read only for a few processes, and only if it matters.
  */
 export function watchLimits(
   first: number,
@@ -39,7 +39,7 @@ export function watchLimits(
 }
 
 export interface LimitWatch {
-  /** One more look, at what a command that has just ended leaves behind for a moment. */
+  /** One last check, of what a command that has just ended briefly leaves behind. */
   last(): LimitName | undefined;
   end(): void;
 }
@@ -48,13 +48,13 @@ export interface WatchedPlace {
   /** Private directories of the command, by their paths in its filesystem. */
   readonly inMemory: readonly string[];
   readonly disks: readonly WatchedDisk[];
-  /** Shared memory of the whole machine before. */
+  /** The machine's shared memory before the command. */
   readonly sharedBefore: number;
 }
 
 interface WatchedDisk {
   readonly directory: string;
-  /** Bytes that may be written: never all that is free there. */
+  /** Bytes that may be written: never all free space. */
   readonly bytes: number;
   readonly before: Room;
   readonly isMemory: boolean;
@@ -62,13 +62,13 @@ interface WatchedDisk {
 
 interface Room {
   readonly bytes: number;
-  /** Files that can still be made; 0 where that is not bounded. */
+  /** Files that can still be created; 0 if unlimited. */
   readonly files: number;
-  /** Which filesystem it is, by its number. */
+  /** The filesystem's type number. */
   readonly type: number;
 }
 
-/** Takes the directories that the command writes in, by their paths in our filesystem. */
+/** Takes the command's writable directories, by their paths in our filesystem. */
 export function watchedPlace(
   directories: readonly string[],
   inMemory: readonly string[],
@@ -92,25 +92,25 @@ function roomAt(directory: string): Room {
 }
 
 const INTERVAL_MS = 25;
-/** A command that multiplies must not gain on us. */
+/** A command that multiplies must not outrun the checks. */
 const LONGEST_MS = 100;
-/** How much longer than a look we wait for the next one. */
+/** The pause between checks, as a multiple of their duration. */
 const REST = 10;
 const TMPFS = 0x01021994;
 const RESERVE = bytesOf(256);
 const PAGE = 4096;
 const BLOCK = 512;
-/** Memory that the kernel takes for a file in memory, however small. */
+/** Kernel memory used by any in-memory file, however small. */
 const FILE = 1024;
 const MANY_FILES = 10_000;
 /** Counted from the field after the name. */
 const THREADS = 17;
-/** Processes that are looked at closely. */
+/** Up to this many processes are inspected closely. */
 const FEW = 32;
 
 function limitReached(first: number, limits: CommandLimits, place: WatchedPlace): LimitName | undefined {
   const inside = `/proc/${first}/root`;
-  // Before the sandbox is made its first process sees our filesystem.
+  // Before the sandbox is built, its first process sees our filesystem.
   if (isOurRoot(inside)) return undefined;
   const processes = names(`${inside}/proc`)
     .filter(name => /^\d+$/.test(name))
@@ -128,13 +128,13 @@ function limitReached(first: number, limits: CommandLimits, place: WatchedPlace)
     const used = Math.max(files + mapped, Math.min(shared, files + mapped + unnamedFiles(processes)));
     if (own + used > memory && (!isFew || sum(proportional) + used > memory)) return 'memory';
   }
-  // Nothing that was written is missing from the disk unless the disk misses it.
+  // Written data always reduces the disk's free space.
   return place.disks.some(disk => isFull(disk, () => !isFew || sum(writtenTo(disk)) > disk.bytes)) ? 'disk' : undefined;
 }
 
 function isFull({ directory, bytes, before }: WatchedDisk, hasWritten: () => boolean): boolean {
   const now = roomAt(directory);
-  // No command needs half of the files that a disk has room for.
+  // No command needs half of a disk's free inodes.
   if (before.files - now.files > Math.max(MANY_FILES, before.files / 2)) return true;
   return before.bytes - now.bytes > bytes && hasWritten();
 }
@@ -144,7 +144,7 @@ function sharedOfMachine(): number {
   return kilobytes(text('/proc/meminfo'), 'Shmem');
 }
 
-/** Files in memory that have no name, each once: processes hold them open, whether they mapped them or not. */
+/** Unnamed in-memory files, each once: processes hold them open, mapped or not. */
 function unnamedFiles(processes: readonly string[]): number {
   const found = new Map<string, number>();
   for (const process of processes) {
@@ -164,11 +164,11 @@ function unnamedFiles(processes: readonly string[]): number {
 
 function threads(process: string): number {
   const stat = text(`${process}/stat`);
-  // A name before the state may hold anything.
+  // The name before the state may contain anything.
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[THREADS] ?? 0);
 }
 
-/** Without what it shares with files. What it shares with its parent since a fork is in it. */
+/** Excludes memory shared with files; includes memory shared with its parent since a fork. */
 function resident(process: string): number {
   const [, all = 0, shared = 0] = numbers(text(`${process}/statm`));
   return (all - shared) * PAGE;
@@ -178,12 +178,12 @@ function residentWithShared(process: string): number {
   return (numbers(text(`${process}/statm`))[1] ?? 0) * PAGE;
 }
 
-/** What is its own, and its part of what it shares since a fork. */
+/** Its private memory, and its share of memory shared since a fork. */
 function proportional(process: string): number {
   return kilobytes(text(`${process}/smaps_rollup`), 'Pss_Anon');
 }
 
-/** Its part of the shared memory that it mapped. */
+/** Its share of the shared memory that it mapped. */
 function shareOf(process: string): number {
   return kilobytes(text(`${process}/smaps_rollup`), 'Pss_Shmem');
 }
@@ -201,7 +201,7 @@ function writtenTo({ isMemory }: WatchedDisk): (process: string) => number {
   return process => {
     const io = text(`${process}/io`);
     const field = (name: string) => Number(new RegExp(`^${name}: (\\d+)`, 'm').exec(io)?.[1] ?? 0);
-    // Nothing that is written to memory comes to a disk.
+    // In-memory writes do not reach a disk.
     return isMemory ? field('wchar') : Math.max(0, field('write_bytes') - field('cancelled_write_bytes'));
   };
 }
@@ -236,7 +236,7 @@ function names(directory: string): readonly string[] {
   }
 }
 
-/** Empty where the process is gone. */
+/** Empty if the process is gone. */
 function text(file: string): string {
   try {
     return fs.readFileSync(file, 'utf8').replaceAll('\0', '');

@@ -3,24 +3,24 @@ import { checkDepth } from '../filesystem/deep-paths.ts';
 import { type ForbiddenPlaces, forbiddenPlaces } from '../filesystem/forbidden-places.ts';
 import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
 
-/** Set-uid and set-gid: whoever runs such a file becomes its owner or its group. */
+/** Set-uid and set-gid: a user who runs the file gets its owner's or group's rights. */
 const SET_ID = 0o6000;
-/** How far the clock of a filesystem may be behind ours. */
+/** How far a filesystem's clock may lag behind ours. */
 const CLOCK_MS = 1000;
 
-/** Whether a file lends its owner's or group's rights. On directories the bit says who owns what is made in them. */
+/** Whether a file grants its owner's or group's rights. On directories the bit only sets the group of new entries. */
 export function isPrivileged(stat: Pick<fs.BigIntStats | fs.Stats, 'mode' | 'isFile'>): boolean {
   return stat.isFile() && (Number(stat.mode) & SET_ID) !== 0;
 }
 
-/** Takes set-uid and set-gid from a file. */
+/** Removes set-uid and set-gid from a file. */
 export function dropPrivilege(path: string, mode: bigint | number): void {
   fs.chmodSync(osPath(path), Number(mode) & 0o7777 & ~SET_ID);
 }
 
 /**
- * Takes them from every file below a directory that was changed since a moment, in milliseconds. What is refused is not looked
- * into. Throws where a directory is nested too deeply to be looked into.
+ * Removes them from every file below a directory that changed since an instant, in milliseconds. Refused paths are skipped.
+ * Throws if a directory is nested too deeply to be read.
  */
 export function dropPrivileges(directory: string, since: number, refused: readonly string[]): void {
   dropIn(directory, since, forbiddenPlaces(refused));

@@ -1,20 +1,20 @@
 import * as fs from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
-/** A process, told from a later one of the same number. */
+/** Identifies a process, distinguishing it from a later one with the same number. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startedAt: string;
 }
 
-/** Undefined where there is no such process any more. */
+/** Undefined if the process no longer exists. */
 export function findProcess(pid: number): ProcessIdentity | undefined {
   const [state, ...fields] = statOf(pid);
   const startedAt = fields[STARTED_AT];
   return startedAt === undefined || state === 'Z' ? undefined : { pid, startedAt };
 }
 
-/** Waits until a process has ended; false where it does not. It is not our child: nobody tells us. */
+/** Waits until a process has ended; false if it does not. It is not our child, so we must poll. */
 export async function processEnd({ pid, startedAt }: ProcessIdentity): Promise<boolean> {
   for (let waited = 0; waited < PATIENCE_MS; waited += POLL_MS) {
     if (findProcess(pid)?.startedAt !== startedAt) return true;
@@ -28,7 +28,7 @@ const STARTED_AT = 18;
 const PATIENCE_MS = 10_000;
 const POLL_MS = 2;
 
-/** The fields of /proc/PID/stat from the state on; a name before it may hold anything. */
+/** The fields of /proc/PID/stat from the state on; the name before it may contain anything. */
 function statOf(pid: number): readonly string[] {
   try {
     const text = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -3,18 +3,18 @@ import * as os from 'node:os';
 import { runProgram } from '../programs/run-program.ts';
 import { bytesOf, type CommandLimits } from './command-limits.ts';
 
-/** The system's program that bounds what root starts; where it is missing, what happens between two looks is bounded less. */
+/** The system program that limits what root starts; without it, limits between two checks are weaker. */
 export interface LimitPrograms {
   readonly nsenter?: string | undefined;
 }
 
 /**
- * Limits of the kernel for each process, as what a shell does before it becomes a program. If one cannot be set, it ends.
+ * Kernel limits per process, as shell code that runs before the program is executed. If one cannot be set, the shell exits.
  *
- * 1. Memory is what a process can write to, not what it reserves for later. Programs like Node make much writable that they never
- *    use, so it is wider than the limit, which holds for what all processes together do use.
- * 2. Processes are counted per user, and since Linux 5.14 per user namespace. Only in a namespace of its own does a command begin
- *    at zero; elsewhere it begins at what its user has already. Root is not limited in this way: see `boundProcesses`.
+ * 1. Memory means writable memory, not reservations. Programs like Node map much writable memory that they never use, so this
+ *    limit is wider than the command's limit, which applies to the actual use of all processes together.
+ * 2. Processes are counted per user, and since Linux 5.14 per user namespace. Only in its own namespace does a command start
+ *    at zero; elsewhere it starts at the user's current count. Root is not limited in this way: see `boundProcesses`.
  */
 export function limitProcess({ memoryMb, processes, fileMb }: CommandLimits, inOwnNamespace: boolean): string {
   const others = () => (inOwnNamespace && isSince(5, 14) ? 0 : tasksOf(process.geteuid?.() ?? 0));
@@ -33,7 +33,7 @@ export function limitProcess({ memoryMb, processes, fileMb }: CommandLimits, inO
 
 const LIMIT_NAMES = { data: 'Max data size', fsize: 'Max file size', nproc: 'Max processes' } as const;
 
-/** The limits that we have ourselves: nobody but root may go beyond, and a program that asks for more is not started. */
+/** Our own limits: only root may exceed them, and a program that requests more is not started. */
 function ownLimits(): (name: keyof typeof LIMIT_NAMES) => number {
   let text = '';
   try {
@@ -47,12 +47,12 @@ function ownLimits(): (name: keyof typeof LIMIT_NAMES) => number {
   };
 }
 
-/** Whether the number of processes in a namespace can be bounded, also for root. */
+/** Whether the number of processes in a namespace can be limited, even for root. */
 export function canBoundProcesses({ nsenter }: LimitPrograms): boolean {
   return nsenter !== undefined && isRoot() && isSince(6, 14);
 }
 
-/** Bounds the processes in the namespace of a process by the numbers that it may give them. */
+/** Limits the processes in a process's namespace by its highest process number. */
 export async function boundProcesses(
   { nsenter = '' }: LimitPrograms,
   pid: number,
@@ -61,21 +61,21 @@ export async function boundProcesses(
   const script = 'echo "$0" > /proc/sys/kernel/pid_max';
   const args = ['--target', String(pid), '--pid', '--', '/bin/sh', '-c', script];
   const highest = String(hardLimit(processes) + RESERVED);
-  // Where it is refused the command is still watched.
+  // If this is refused, the command is still watched.
   await runProgram(nsenter, [...args, highest], { env: {} });
 }
 
 const MARGIN = 1.5;
-/** More processes than a command can make between two looks on a busy machine: then a look sees it above its limit. */
+/** More processes than a command can start between two checks on a busy machine, so that a check sees it above its limit. */
 const BETWEEN_LOOKS = 1024;
-/** Each thread of a Node makes some 600 MB writable. */
+/** Each Node thread maps about 600 MB of writable memory. */
 const RESERVED_MB = 8192;
 /** Programs of the sandbox itself. */
 const SLACK = 64;
-/** Numbers of processes that the kernel does not give again. */
+/** Process numbers that the kernel does not reuse. */
 const RESERVED = 300;
 
-/** Where the kernel stops a command: far enough above its limit for it to be seen there. */
+/** Where the kernel stops a command: far enough above its limit for a check to notice. */
 export function hardLimit(processes: number): number {
   return Math.max(Math.ceil(processes * MARGIN), processes + BETWEEN_LOOKS) + SLACK;
 }

@@ -5,23 +5,23 @@ import type { LimitName } from './command-limits.ts';
 
 /** A program that was started. */
 export interface RunningCommand {
-  /** What it says, on both of its outputs, in the order in which it arrives. To be called at once. */
+  /** Its output from both streams, in order of arrival. Call this immediately. */
   onOutput(take: (chunk: Buffer) => void): void;
-  /** Ends it with everything that it started. */
+  /** Kills it with everything it started. */
   kill(): void;
-  /** Settles once what it started is gone and everything that it said was handed over. Never rejects. */
+  /** Settles once all its processes are gone and all output was delivered. Never rejects. */
   readonly ended: Promise<CommandEnd>;
 }
 
 export type CommandEnd =
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'killed'; readonly signal: string }
-  /** It was ended because it used more than it may. */
+  /** It was killed because it exceeded a limit. */
   | { readonly kind: 'limit'; readonly limit: LimitName }
   | { readonly kind: 'not started'; readonly reason: string }
-  /** The layer that it was to run on could not be mounted. */
+  /** Its layer could not be mounted. */
   | { readonly kind: 'no layer'; readonly reason: string }
-  /** Its layer was made ahead for other options. Nothing was run: it needs another layer. */
+  /** Its layer was prepared for other options. Nothing was run: it needs another layer. */
   | { readonly kind: 'other layer' };
 
 const PIPE_PATIENCE_MS = 500;
@@ -29,8 +29,8 @@ const GROUP_PATIENCE_MS = 200;
 const GROUP_POLL_MS = 5;
 
 /**
- * Starts a program that leads a process group of its own. Once it has ended, for whatever reason, the whole group is
- * killed; what left the group is not.
+ * Starts a program in its own process group. Once it has ended, for whatever reason, the whole group is killed; processes
+ * that left the group are not.
  */
 export function startInGroup(
   command: readonly string[],
@@ -65,7 +65,7 @@ async function groupEnding(child: ChildProcess): Promise<CommandEnd> {
     );
   });
   if (ended.kind === 'not started') return ended;
-  // Nobody may have reaped what was killed: it is not waited for for ever.
+  // Nobody may reap the killed processes, so the wait is bounded.
   for (let waited = 0; waited < GROUP_PATIENCE_MS && killGroup(child); waited += GROUP_POLL_MS) {
     await setTimeout(GROUP_POLL_MS);
   }
@@ -88,7 +88,7 @@ async function closed(child: ChildProcess): Promise<void> {
   for (const pipe of pipes) pipe.destroy();
 }
 
-/** Whether there was still somebody in the group. */
+/** Whether the group still had a process. */
 function killGroup(child: ChildProcess): boolean {
   if (child.pid === undefined) return false;
   try {

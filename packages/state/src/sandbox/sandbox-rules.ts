@@ -5,7 +5,7 @@ import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/mo
 import * as z from 'zod';
 import { commandLimits } from './command-limits.ts';
 
-/** The file of a project that widens what its commands may do, relative to the project's directory. */
+/** The project file that allows its commands more, relative to the project's directory. */
 export const SANDBOX_FILE = '.signalbox/sandbox.json';
 
 const MAX_BYTES = 65_536;
@@ -14,48 +14,52 @@ const MAX_ENTRIES = 100;
 const place = z
   .string()
   .min(1)
-  .regex(/^[^\0]*$/, 'it must not hold a null character')
+  .regex(/^[^\0]*$/, 'it must not contain a null character')
   .describe('An absolute path, one that begins with ~/, or one relative to the project.');
 
 export const sandboxRules = z.strictObject({
-  read: z.array(place).max(MAX_ENTRIES).default([]).describe('Files and directories that commands may read besides.'),
+  read: z
+    .array(place)
+    .max(MAX_ENTRIES)
+    .default([])
+    .describe('Additional files and directories that commands may read.'),
   write: z
     .array(place)
     .max(MAX_ENTRIES)
     .default([])
-    .describe('Files and directories that commands may change besides. What they change there is not undone.'),
+    .describe('Additional files and directories that commands may change. Changes there are not undone.'),
   env: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'it must be the name of a variable'))
     .max(MAX_ENTRIES)
     .default([])
-    .describe('Names of variables of the server that commands see.'),
+    .describe("Names of the server's environment variables that commands see."),
   network: z
     .enum(['none', 'host'])
     .default('none')
-    .describe('`host`: everything that this machine reaches, its own services and cloud metadata included.'),
+    .describe('`host`: everything that this machine can reach, including local services and cloud metadata.'),
   limits: commandLimits.prefault({}),
 });
-/** How a project widens the sandbox of its commands. */
+/** What a project additionally allows its commands. */
 export type SandboxRules = Readonly<z.infer<typeof sandboxRules>>;
 
 export const NO_RULES: SandboxRules = sandboxRules.parse({});
 
-/** The rules of a project as they were read: places are absolute. */
+/** A project's rules with absolute paths. */
 export interface ProjectRules {
   readonly file: string;
-  /** Tells this version of the file from others. */
+  /** Identifies this version of the file. */
   readonly digest: string;
   readonly rules: SandboxRules;
 }
 
 export type SandboxRulesError = ErrorEnvelope<'tool/refused'>;
 
-/** Reads the file of a project. Undefined where there is none; an error where it cannot be used: it is never half used. */
+/** Reads a project's file. Undefined if there is none; an error if any part is invalid: it is never used partially. */
 export function readSandboxRules(project: string, home: string): Result<ProjectRules | undefined, SandboxRulesError> {
   const file = path.join(project, SANDBOX_FILE);
   let bytes: Buffer;
   try {
-    // A pipe in its place would never answer.
+    // Reading a pipe in its place would block forever.
     const handle = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
     try {
       const opened = fs.fstatSync(handle);

@@ -7,8 +7,8 @@ import { type CommandView, viewOf } from './command-view.ts';
 import { notStarted, type RunningCommand, startInGroup } from './running-command.ts';
 
 /**
- * Confinement by macOS' `sandbox-exec`. There are no process namespaces there: what a command leaves behind stays
- * confined, but a process that left the command's group is not ended with it. Of the limits only file size and time hold.
+ * Confinement by macOS's `sandbox-exec`. macOS has no process namespaces: leftover processes stay confined, but a process that
+ * left the command's group is not killed with it. Only the limits on file size and time apply.
  */
 export function createSeatbelt(program: string): CommandSandbox {
   return {
@@ -34,7 +34,7 @@ export function createSeatbelt(program: string): CommandSandbox {
   };
 }
 
-/** What `ulimit -f` counts in. */
+/** The unit of `ulimit -f`. */
 const BLOCK = 512;
 
 function withFileLimit(running: RunningCommand): RunningCommand {
@@ -45,8 +45,8 @@ function withFileLimit(running: RunningCommand): RunningCommand {
 }
 
 /**
- * Of the rules that fit, the last one holds. Nothing can be read but what is named; that something exists can be seen, or no path
- * could be resolved.
+ * The last matching rule applies. Only named paths can be read; the existence of others is visible, because paths could not be
+ * resolved otherwise.
  */
 export function seatbeltProfile(
   { root, refused, rules }: Pick<ConfinedCommand, 'root' | 'refused' | 'rules'>,
@@ -54,7 +54,7 @@ export function seatbeltProfile(
   view: Pick<CommandView, 'readable' | 'writable' | 'hidden'>,
 ): string {
   const ruled = (verb: string) => (one: string) => ({ path: one, rule: `(${verb} (subpath ${quoted(one)}))` });
-  // From the top down: what is named inside something else comes after it.
+  // From the top down: nested paths come after their parents.
   const places = [
     ...view.readable.map(place => place.path).map(ruled('allow file-read*')),
     ...[root, own, ...view.writable].map(ruled('allow file-read* file-write*')),

@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 
 /**
- * Ends what is left of sandboxes whose process was killed while `bwrap` made them. Its first process waits for `bwrap` to go on
- * before it asks to die with it; if `bwrap` dies meanwhile, it waits for ever. It has run nothing.
+ * Kills remains of sandboxes whose process was killed while `bwrap` was building them. The first process waits for `bwrap`
+ * before it asks to die with it; if `bwrap` dies meanwhile, it waits forever. It has run nothing.
  */
 export function endStuckSandboxes(command: readonly string[]): void {
   const begins = command.map(word => `${word}\0`).join('');
@@ -17,7 +17,7 @@ export function endStuckSandboxes(command: readonly string[]): void {
   }
 }
 
-/** Whether it is the first process of a namespace, as `bwrap` makes it, without the `bwrap` that made it. */
+/** Whether it is the first process of a `bwrap` namespace whose `bwrap` is gone. */
 function isStuck(pid: string, begins: string): boolean {
   if (!read(pid, 'cmdline').startsWith(begins)) return false;
   const status = read(pid, 'status');

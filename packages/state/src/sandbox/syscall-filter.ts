@@ -1,17 +1,17 @@
 import * as os from 'node:os';
 
 /**
- * A filter of system calls (seccomp) for confined commands, as the program that the kernel runs before each call.
+ * A system call filter (seccomp) for confined commands, as the program that the kernel runs before each call.
  *
- * 1. Keyrings are the user's, not a namespace's: `keyctl` would read the keys of the session that we run in.
- * 2. `io_uring` does in the kernel what calls do, and no filter sees it.
- * 3. Both are refused as if they were not permitted. Programs know that answer, and do without.
- * 4. A namespace confines the network of some families of sockets only: `AF_VSOCK` reaches the machine that this one is a guest of.
- *    Others than those that programs need are unknown here.
- * 5. A segment of System V shared memory that nobody has attached is seen by no watch. Where no cgroup counts it, segments are small.
- * 6. A process that calls the kernel by the numbers of another architecture is ended: they mean something else.
+ * 1. Keyrings belong to the user, not to a namespace: `keyctl` would read the keys of our session.
+ * 2. `io_uring` performs operations in the kernel that no filter sees.
+ * 3. Both fail as not permitted. Programs handle that error and work without them.
+ * 4. A network namespace confines only some socket families: `AF_VSOCK` reaches the host of a virtual machine. Families that
+ *    programs do not need are reported as unknown.
+ * 5. No check sees a System V shared memory segment that nobody has attached. Without a cgroup, segments must be small.
+ * 6. A process that uses the call numbers of another architecture is killed: they mean something else.
  *
- * Undefined for a processor whose numbers are not known here.
+ * Undefined for a processor whose call numbers are not known here.
  */
 export function syscallFilter(
   architecture: string = process.arch,
@@ -52,23 +52,23 @@ export function syscallFilter(
 }
 
 export interface SyscallFilterOptions {
-  /** Whether a cgroup bounds the memory of the command. */
+  /** Whether a cgroup limits the command's memory. */
   readonly isCounted?: boolean;
 }
 
-/** What is asked of one call. It ends with an answer: the number of the call is no longer loaded. */
+/** The check of one call. It always returns: the call's number is no longer loaded. */
 function call(number: number, steps: readonly FilterStep[]): readonly FilterStep[] {
   return [step(JUMP_IF_EQUAL, number, { unless: steps.length }), ...steps];
 }
 
 interface SyscallMachine {
-  /** What the kernel calls the architecture (`AUDIT_ARCH_…`). */
+  /** The kernel's constant for the architecture (`AUDIT_ARCH_…`). */
   readonly audit: number;
   /** `add_key`, `request_key`, `keyctl`. */
   readonly refused: readonly number[];
   readonly socket: number;
   readonly shmget: number;
-  /** Calls from this number on are another architecture's: x32 shares the name of x86-64. */
+  /** Calls from this number on belong to x32, which shares the constant of x86-64. */
   readonly highest?: number;
 }
 
@@ -91,7 +91,7 @@ const LARGEST_SEGMENT = 1 << 16;
 /** Offsets in `struct seccomp_data`. */
 const NUMBER_AT = 0;
 const ARCHITECTURE_AT = 4;
-/** An argument has two words. All of these machines have the low one first. */
+/** An argument has two words, low word first on all of these machines. */
 const HIGH_WORD = 4;
 const argumentAt = (index: number) => 16 + 8 * index;
 
@@ -107,7 +107,7 @@ const UNKNOWN_FAMILY = 0x00050000 | os.constants.errno.EAFNOSUPPORT;
 const TOO_LARGE = 0x00050000 | os.constants.errno.EINVAL;
 const KILL = 0x80000000;
 
-/** `struct sock_filter`. The jumps say how many steps are left out. */
+/** `struct sock_filter`. Jumps count the instructions to skip. */
 interface FilterStep {
   readonly code: number;
   readonly so: number;

@@ -3,12 +3,12 @@ import * as path from 'node:path';
 import { isWithin } from '../filesystem/path-locks.ts';
 
 /**
- * What programs on the PATH need to run: the installation that a directory of the PATH belongs to. Only directories outside the
- * system's own are asked for.
+ * What programs on the PATH need to run: the installation that a PATH directory belongs to. Only directories outside the
+ * system's own are considered.
  *
- * 1. `P/bin` stands for `P` where `P` looks like an installation, and never where `P` is a home, holds one, or is shared by
- *    many programs: a directory on the PATH does not open what merely lies beside it.
- * 2. Otherwise the directory itself, and for each link in it the installation, or the one file, that it leads to.
+ * 1. `P/bin` exposes `P` if `P` looks like an installation, but never if `P` is a home, contains one, or is shared by many
+ *    programs: a directory on the PATH does not expose its neighbours.
+ * 2. Otherwise it exposes the directory itself and, for each link in it, the installation or file that it leads to.
  */
 export function toolchainsOn(entries: readonly string[], homes: readonly string[]): readonly string[] {
   const isPrefix = (prefix: string) =>
@@ -38,7 +38,7 @@ export function toolchainsOn(entries: readonly string[], homes: readonly string[
   return [...new Set(found.map(one => fs.realpathSync(one)))];
 }
 
-/** The directories of a PATH, links resolved; those that are relative or not there are left out. */
+/** The directories of a PATH, links resolved; relative and missing ones are skipped. */
 export function pathEntries(value: string): readonly string[] {
   const entries = value.split(':').flatMap(entry => {
     try {
@@ -51,12 +51,12 @@ export function pathEntries(value: string): readonly string[] {
 }
 
 const PROGRAMS = ['bin', 'sbin'];
-/** What an installation has beside its programs. */
+/** Siblings of `bin` that mark an installation. */
 const MARKS = ['lib', 'lib64', 'libexec', 'conda-meta'];
 /** Directories of a home that many programs share, with their settings and data. */
 const SHARED = ['.local', '.config', '.cache', '.local/share', '.cargo', 'go', 'Library'];
 
-/** Tools that keep several versions of something under a home, and what their programs need. */
+/** Version managers under a home, and what their programs need. */
 const MANAGERS: readonly { readonly at: string; readonly needs?: readonly string[] }[] = [
   { at: '.cargo/bin', needs: ['.cargo/bin', '.rustup/toolchains', '.rustup/settings.toml'] },
   { at: '.pyenv' },
@@ -79,7 +79,7 @@ const MANAGERS: readonly { readonly at: string; readonly needs?: readonly string
 
 const MAX_LINKS = 500;
 
-/** Where the links in a directory lead, outside of it. */
+/** Targets of a directory's links outside of it. */
 function linksIn(directory: string): readonly string[] {
   try {
     const links = fs.readdirSync(directory, { withFileTypes: true }).filter(entry => entry.isSymbolicLink());

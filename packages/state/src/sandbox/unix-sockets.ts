@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 
 /**
- * The sockets on this machine that somebody listens on and that have a place in the filesystem. A network namespace does
- * not keep anybody from connecting to them, and behind one of them may be a service that does anything it is told.
+ * Listening sockets on this machine that have a path in the filesystem. A network namespace does not prevent connections to
+ * them, and the service behind one may do anything it is asked to.
  */
 export function listeningSockets(): readonly string[] {
   let table: string;

@@ -10,11 +10,11 @@ import { dispatchError, type SliceChange } from './slice-store.ts';
 export type SliceUnreadableError = ErrorEnvelope<'state/slice-unreadable'>;
 
 /**
- * Keeps each of the given slices in `<directory>/<slice>.jsonl`, one item a line, synced before a dispatch is answered.
+ * Stores each of the given slices in `<directory>/<slice>.jsonl`, one item per line, synced before a dispatch returns.
  * Other slices of the session stay in memory.
  *
  * Invariants: a line that ends in a newline was acknowledged or is about to be; a last line without one never was, and is
- * cut off on opening. A write that fails is taken back by restoring the length, or the whole file, from before.
+ * cut off on opening. A failed write is undone by restoring the previous length or file.
  */
 export function openJsonlBackend(
   directory: string,
@@ -118,7 +118,7 @@ function readItems(file: string, slice: Slice<unknown>): Result<readonly Json[],
   return ok(items);
 }
 
-/** Undefined, which no schema of plain data takes, for a line that is not JSON. */
+/** Returns undefined, which no schema of plain data accepts, for a line that is not JSON. */
 function parsedLine(line: string): unknown {
   try {
     return JSON.parse(line);

@@ -1,7 +1,7 @@
 import { err, type Json, json, ok, type Result } from '@signalbox/model';
 import type * as z from 'zod';
 
-/** The value as its schema reads it, if that is plain data too; else why not. */
+/** The value parsed by its schema, if the result is plain data; otherwise the reason. */
 export function plainValue(schema: z.ZodType, value: unknown): Result<Json, string> {
   const parsed = schema.safeParse(value);
   if (!parsed.success) return err(parsed.error.issues[0]?.message ?? 'not valid');

@@ -10,15 +10,15 @@ import type { SessionCore } from './session-view.ts';
 import { type SlicePolicy, slicePolicy } from './slice-policy.ts';
 import type { DispatchError } from './slice-store.ts';
 
-/** An immutable picture of a session. Plain data: it goes to JSON as it is. */
+/** An immutable picture of a session, as plain data. */
 export const sessionSnapshot = z.strictObject({
   sessionId,
   createdAt: timestamp,
-  /** The items of the slices that were captured. */
+  /** The items of the captured slices. */
   slices: z.record(z.string(), z.array(json).readonly()),
-  /** Every slice that was registered, captured or not. */
+  /** Every registered slice, captured or not. */
   policies: z.record(z.string(), slicePolicy),
-  /** How long each log was: a log only grows, so its first items are what it was. */
+  /** The length of each log: a log only grows, so its first items are its old content. */
   logLengths: z.record(z.string(), z.int().nonnegative()),
   parentId: sessionId.nullable(),
   childrenIds: z.array(sessionId).readonly(),
@@ -27,7 +27,7 @@ export const sessionSnapshot = z.strictObject({
 export type SessionSnapshot = Readonly<z.infer<typeof sessionSnapshot>>;
 
 export interface SnapshotOptions {
-  /** Which policies to capture; `state` unless told otherwise. */
+  /** Which policies to capture; `state` by default. */
   readonly policies?: ReadonlySet<SlicePolicy>;
   /** Captures every slice, whatever its policy. */
   readonly includeAll?: boolean;
@@ -36,7 +36,7 @@ export interface SnapshotOptions {
 
 export type RollbackError = SnapshotMismatchError | UnregisteredSliceError | DispatchError;
 
-/** A rollback that was checked and can be carried out, and taken back, without looking again. */
+/** A checked rollback that can be carried out and undone without further checks. */
 export interface StagedRollback {
   apply(): Result<void, DispatchError>;
   undo(): Result<void, DispatchError>;
@@ -71,7 +71,7 @@ export function stageRollback(
       return err(snapshotMismatch(`slice ${name} was ${snapshot.policies[name]} and is ${registration.policy} now`));
     }
     const bad = items.find(item => !registration.slice.item.safeParse(item).success);
-    if (bad !== undefined) return err(snapshotMismatch(`slice ${name} no longer takes an item of the snapshot`));
+    if (bad !== undefined) return err(snapshotMismatch(`slice ${name} no longer accepts an item of the snapshot`));
     if (registration.policy !== 'log' || !preserveLogs) next.set(name, listOf(items));
   }
   for (const [name, { policy }] of core.registrations) {

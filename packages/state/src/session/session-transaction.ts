@@ -4,12 +4,12 @@ import { createView, isLog, reduced, type SessionAction, type SessionCore, type 
 import { createOverlayStore, type DispatchError, type SliceChange } from './slice-store.ts';
 
 /**
- * One call's private view of a session. What it changes is seen by nobody else until it commits; dropping it leaves no
- * trace, except in logs, which were written at once.
+ * One call's private view of a session. Its changes are invisible to others until it commits; dropping it leaves no trace,
+ * except in logs, which are written at once.
  */
 export interface SessionTransaction {
   readonly view: SessionView;
-  /** Puts the changes into the session. Where others changed the same slices, the events are reduced again on theirs. */
+  /** Commits the changes to the session. If others changed the same slices, the events are reduced again on the new values. */
   commit(): Result<void, DispatchError>;
 }
 
@@ -44,7 +44,7 @@ export function beginTransaction(core: SessionCore): SessionTransaction {
   };
 }
 
-/** The changes that the actions come to on the session's values of now. Logs are left out: they have theirs already. */
+/** The result of the actions on the session's current values. Logs are omitted: they already have theirs. */
 function replay(core: SessionCore, actions: readonly SessionAction[]): Result<readonly SliceChange[], DispatchError> {
   const ahead = createOverlayStore({ get: core.store.get, apply: () => ok(undefined) }, slice => isLog(core, slice));
   const changes: SliceChange[] = [];

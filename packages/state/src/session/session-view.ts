@@ -16,7 +16,7 @@ import {
 /** What a session and a call's private view of it can both do. */
 export interface SessionView {
   slice<T>(slice: Slice<T>): SliceHandle<T>;
-  /** Hands the event to every reducer registered for it. All of their operations are applied, or none. */
+  /** Passes the event to every reducer registered for it. Either all of their operations are applied, or none. */
   dispatch<E>(event: SessionEvent<E>, payload: E): Result<void, DispatchError>;
 }
 
@@ -24,20 +24,20 @@ export interface SliceHandle<T> {
   latest(): T | undefined;
   all(): readonly T[];
   where(predicate: (item: T) => boolean): readonly T[];
-  /** Sets the items there are at the start. A log can be seeded only while it is empty. */
+  /** Sets the initial items. A log can be seeded only while it is empty. */
   seed(items: readonly T[]): Result<void, DispatchError>;
   clear(): Result<void, DispatchError>;
   register<E>(event: SessionEvent<E>, reducer: Reducer<T, E>, options?: { policy?: SlicePolicy }): void;
 }
 
-/** What a session and its transactions share: the slices and reducers there are, and the values at the root. */
+/** What a session and its transactions share: slices, reducers and the root values. */
 export interface SessionCore {
   readonly store: RootStore;
   readonly registrations: Map<string, SliceRegistration>;
   readonly reducers: Map<string, { readonly slice: string; readonly reducer: Reducer<Json, Json> }[]>;
 }
 
-/** Something done through a view, kept so that it can be done again on other values. */
+/** An action through a view, recorded so that it can be repeated on other values. */
 export type SessionAction =
   | { readonly kind: 'dispatch'; readonly event: string; readonly payload: Json }
   | { readonly kind: 'operations'; readonly changes: readonly SliceChange[] };
@@ -64,7 +64,7 @@ export function createView(
   };
 }
 
-/** What the reducers of an event answer, computed on the values as they are before any of it is applied. */
+/** The operations of an event's reducers, computed before any of them is applied. */
 export function reduced(
   core: SessionCore,
   store: SliceStore,
@@ -110,7 +110,7 @@ function sliceHandle<T>(
     latest: () => lastOf(store.get(slice.name)) as T | undefined,
     all: items,
     where: predicate => items().filter(predicate),
-    // The schema, which ends in plain data, looks at every seed.
+    // The schema, whose output is plain data, checks every seed.
     seed: seeds =>
       operate(
         isLog(core, slice.name) && store.get(slice.name).length === 0

@@ -18,7 +18,7 @@ export interface Session extends SessionView {
   readonly id: SessionId;
   readonly parentId: SessionId | null;
   readonly childrenIds: readonly SessionId[];
-  /** A session of its own that is linked to this one. */
+  /** A separate session linked to this one. */
   child(id: SessionId): Session;
   /**
    * A child with the same slices and reducers whose state is a snapshot's. Its logs hold what this session's logs held
@@ -34,7 +34,7 @@ export interface Session extends SessionView {
 }
 
 export interface RollbackOptions {
-  /** Logs stay as they are. True unless told otherwise. */
+  /** Whether logs are left unchanged; true by default. */
   readonly preserveLogs?: boolean;
 }
 

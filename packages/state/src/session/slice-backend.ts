@@ -1,13 +1,13 @@
 import { type Json, ok, type Result } from '@signalbox/model';
 import type { DispatchError, SliceChange } from './slice-store.ts';
 
-/** Where a session keeps its slices beyond its own memory. */
+/** Persistent storage for a session's slices. */
 export interface SliceBackend {
-  /** What is kept of a slice; empty where nothing is. Already checked by the slice's schema. */
+  /** The stored items of a slice, already checked by its schema; empty if there are none. */
   load(slice: string): readonly Json[];
-  /** Keeps all of the changes or none of them. */
+  /** Stores all of the changes or none. */
   write(changes: readonly SliceChange[]): Result<void, DispatchError>;
 }
 
-/** Keeps nothing: the session's own memory is all there is. */
+/** Stores nothing: the session exists only in memory. */
 export const memoryBackend: SliceBackend = { load: () => [], write: () => ok(undefined) };

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * What a rollback does to a slice: `state` goes back to what it was, `log` stays and only ever grows, `cache` is emptied
- * because it can be computed again.
+ * What a rollback does to a slice: `state` is restored, `log` stays and only ever grows, `cache` is emptied because it can be
+ * recomputed.
  */
 export const slicePolicy = z.enum(['state', 'log', 'cache']);
 export type SlicePolicy = z.infer<typeof slicePolicy>;

@@ -12,13 +12,13 @@ export interface SliceChange {
   readonly operation: SliceOperation<Json>;
 }
 
-/** Where the values of a session's slices are. `apply` takes all changes or none. */
+/** The values of a session's slices. `apply` accepts all changes or none. */
 export interface SliceStore {
   get(slice: string): AppendList<Json>;
   apply(changes: readonly SliceChange[]): Result<void, DispatchError>;
 }
 
-/** What is known about a slice besides its value; shared by a session and its transactions. */
+/** A slice's metadata, shared by a session and its transactions. */
 export interface SliceRegistration {
   readonly slice: Slice<Json>;
   policy: SlicePolicy;
@@ -55,7 +55,7 @@ export function createRootStore(backend: SliceBackend): RootStore {
   };
 }
 
-/** A private layer over another store. Logs go through to it at once; everything else waits. */
+/** A private overlay on another store. Log writes pass through at once; everything else waits for the commit. */
 export function createOverlayStore(base: SliceStore, isLog: (slice: string) => boolean): SliceStore {
   const own = new Map<string, AppendList<Json>>();
   const get = (slice: string) => own.get(slice) ?? base.get(slice);

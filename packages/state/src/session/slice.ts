@@ -8,13 +8,13 @@ export interface Slice<T> {
   readonly policy: SlicePolicy;
 }
 
-/** A named, typed event that reducers answer to. */
+/** A named, typed event that reducers handle. */
 export interface SessionEvent<E> {
   readonly name: string;
   readonly payload: z.ZodType<E>;
 }
 
-/** Pure: looks at the items there are and says what to do, as data. */
+/** Pure: takes the current items and returns operations as data. */
 export type Reducer<T, E> = (items: readonly T[], event: E) => SliceOperation<T>;
 
 export type SliceOperation<T> =

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEvent, defineSlice } from './slice.ts';
 
-/** That a call was made and how it ended. A log: a call that was rolled back was made all the same. */
+/** A call and its outcome. A log: a rolled-back call still happened. */
 export const toolInvocation = z.strictObject({
   callId: z.string(),
   tool: z.string(),

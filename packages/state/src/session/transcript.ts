@@ -2,7 +2,7 @@ import { json } from '@signalbox/model';
 import * as z from 'zod';
 import { defineSlice } from './slice.ts';
 
-/** What was said, as the provider has it. A log: it survives every rollback. */
+/** The conversation in the provider's format. A log: it survives every rollback. */
 export const transcriptEntry = z.strictObject({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   content: json,

@@ -14,12 +14,12 @@ export const snapshotMetadata = z.strictObject({
 });
 export type SnapshotMetadata = Readonly<z.infer<typeof snapshotMetadata>>;
 
-/** Everything that can be brought back, at one point. */
+/** Everything that can be restored, at one point. */
 export interface CompositeSnapshot {
   readonly snapshotId: string;
   readonly createdAt: z.infer<typeof timestamp>;
   readonly session: SessionSnapshot;
-  /** By the resource's name; each is what that resource's `snapshot` answered. */
+  /** By resource name; each is the result of that resource's `snapshot`. */
   readonly resources: ReadonlyMap<string, unknown>;
   readonly metadata: SnapshotMetadata;
 }
@@ -33,7 +33,7 @@ const compositeV1 = z.strictObject({
   metadata: snapshotMetadata,
 });
 
-/** The snapshot as plain data. Whatever it refers to is durable when this returns. */
+/** The snapshot as plain data. Everything it refers to is durable when this returns. */
 export async function encodeSnapshot(resources: Resources, snapshot: CompositeSnapshot): Promise<Json> {
   const encoded: Record<string, Json> = {};
   for (const [name, own] of snapshot.resources) {
@@ -72,7 +72,7 @@ export async function snapshotToJson(resources: Resources, snapshot: CompositeSn
   return JSON.stringify(await encodeSnapshot(resources, snapshot));
 }
 
-/** A snapshot that can be restored into a state: its slices and resources are those that the state has. */
+/** A snapshot that can be restored into a state: it has the same slices and resources. */
 export async function snapshotFromJson(
   state: Pick<ExecutionState, 'resources' | 'session'>,
   text: string,
@@ -89,7 +89,7 @@ export async function snapshotFromJson(
   return fits.ok ? decoded : fits;
 }
 
-/** Whether two snapshots show the same state, whenever and why ever they were taken. */
+/** Whether two snapshots show the same state, regardless of when and why they were taken. */
 export function snapshotsEquivalent(resources: Resources, a: CompositeSnapshot, b: CompositeSnapshot): boolean {
   if (JSON.stringify(a.session.slices) !== JSON.stringify(b.session.slices)) return false;
   if (a.resources.size !== b.resources.size) return false;

@@ -23,19 +23,19 @@ import { type StateError, snapshotMismatch } from './snapshot-error.ts';
 import type { StagedRestore } from './snapshotable.ts';
 import { type RestoreReport, restoreAll } from './two-phase-restore.ts';
 
-/** The one owner of everything that changes while a prompt is evaluated. */
+/** The single owner of everything that changes while a prompt is evaluated. */
 export interface ExecutionState {
   readonly session: Session;
   readonly resources: Resources;
-  /** What was said. A log of the session. */
+  /** The conversation; a log of the session. */
   readonly transcript: SliceHandle<TranscriptEntry>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly rng: Rng | null;
   readonly checkpoints: CheckpointStore | null;
-  /** Takes secrets out of what is noted of calls. */
+  /** Redacts secrets in records of calls. */
   clean(text: string): string;
-  /** The beginning of a text, at most so many characters, without a part of a secret at its end. */
+  /** The beginning of a text, up to a number of characters, without a partial secret at its end. */
   cut(text: string, most: number): string;
   snapshot(options?: StateSnapshotOptions): Promise<Result<CompositeSnapshot, StateError>>;
   restore(snapshot: CompositeSnapshot, options?: StateRestoreOptions): Promise<Result<RestoreReport, StateError>>;
@@ -44,21 +44,21 @@ export interface ExecutionState {
 export interface StateSnapshotOptions extends SnapshotOptions {
   readonly tag?: string;
   readonly metadata?: Partial<SnapshotMetadata>;
-  /** All files that may have changed since the last snapshot, where that is known. */
+  /** All files that may have changed since the last snapshot, if known. */
   readonly paths?: readonly string[];
-  /** Ends the capture, which fails. */
+  /** Aborts the capture, which fails. */
   readonly signal?: AbortSignal | undefined;
-  /** Resources as this snapshot has them, instead of looking. */
+  /** Takes resources from this snapshot instead of capturing them. */
   readonly resourcesFrom?: CompositeSnapshot;
-  /** Files that are known, instead of looking. */
+  /** Known files, instead of a capture. */
   readonly files?: FilesystemSnapshot;
 }
 
 export interface StateRestoreOptions {
   readonly preserveLogs?: boolean;
-  /** What the state was left as by the last call; what was last seen, where it is not given. */
+  /** The state left by the last call; defaults to the last known state. */
   readonly left?: CompositeSnapshot;
-  /** What calls did to files since, where the snapshot tells of those paths alone: that is undone. */
+  /** File changes of later calls, if the snapshot contains only those paths: they are undone. */
   readonly undo?: CallChanges;
 }
 
@@ -122,7 +122,7 @@ export function createExecutionState(options: ExecutionStateOptions): ExecutionS
   };
 }
 
-/** Undoing calls as a part of a restore: looked at first, and taken back by doing it again. */
+/** Undoes calls as part of a restore: checked first, and reverted by reapplying them. */
 async function stagedUndo(
   files: Filesystem,
   changes: CallChanges,
@@ -151,7 +151,7 @@ function voided<E>(result: Result<unknown, E>): Result<void, E> {
   return result.ok ? ok(undefined) : result;
 }
 
-/** How the resources of a state differ from those of a snapshot; undefined where they do not. */
+/** How the resources of a state differ from those of a snapshot; undefined if they match. */
 export function structureMismatch(resources: Resources, snapshot: CompositeSnapshot): string | undefined {
   for (const name of snapshot.resources.keys()) {
     if (!resources.snapshotable().has(name)) return `there is no resource ${name} any more`;

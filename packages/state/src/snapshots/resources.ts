@@ -1,18 +1,18 @@
 import { Bug } from '@signalbox/model';
 import { isSnapshotable, type Snapshotable } from './snapshotable.ts';
 
-/** Names a resource and its type. The name is what snapshots know it by. */
+/** Names a resource and its type. Snapshots refer to it by name. */
 export interface ResourceKey<T> {
   readonly name: string;
-  /** Never there: it only carries the type. */
+  /** Never set: it only carries the type. */
   readonly type?: (value: T) => T;
 }
 
-/** The resources of an execution state, by key. Which ones there are does not change. */
+/** The resources of an execution state, by key. The set is fixed. */
 export interface Resources {
   get<T>(key: ResourceKey<T>): T | undefined;
   get<T>(key: ResourceKey<T>, fallback: T): T;
-  /** Those that take part in snapshots, by name, in the order they were given. */
+  /** Resources that take part in snapshots, by name, in registration order. */
   snapshotable(): ReadonlyMap<string, Snapshotable<unknown>>;
 }
 
@@ -38,7 +38,7 @@ export function createResources(entries: readonly ResourceEntry[]): Resources {
   const captured = new Map<string, Snapshotable<unknown>>();
   for (const [name, value] of values) if (isSnapshotable(value)) captured.set(name, value);
   return {
-    // A value was put in under a key of its own type, so it comes out as that type.
+    // A value is stored under a key of its own type, so it is returned as that type.
     get: <T>(key: ResourceKey<T>, fallback?: T) => (values.has(key.name) ? (values.get(key.name) as T) : fallback) as T,
     snapshotable: () => captured,
   };

@@ -8,12 +8,12 @@ export type SnapshotVersionError = ErrorEnvelope<'state/snapshot-version'>;
 export type SnapshotFailedError = ErrorEnvelope<'state/snapshot-failed'>;
 export type ConflictError = ErrorEnvelope<'state/conflict'>;
 
-/** A restore that could not be finished, and what is where now. */
+/** A restore that could not be finished, and the resulting state on disk. */
 export interface RestoreFailedError extends ErrorEnvelope<'state/restore-failed'> {
   readonly onDisk: DiskReport;
 }
 
-/** Where a restore that failed left the tree. Paths are relative to the root. */
+/** How a failed restore left the tree. Paths are relative to the root. */
 export type DiskReport =
   | { readonly state: 'unchanged' }
   | {
@@ -22,11 +22,11 @@ export type DiskReport =
       readonly restored: readonly string[];
       /** As the call left them. */
       readonly notRestored: readonly string[];
-      /** The directory, inside the root, that holds what was moved out of the way and what was not yet put back. */
+      /** The directory inside the root that holds replaced entries and entries not yet restored. */
       readonly staging: string;
     };
 
-/** Why a state could not be captured or brought back. */
+/** Why a state could not be captured or restored. */
 export type StateError =
   | SnapshotMismatchError
   | UnregisteredSliceError
@@ -53,14 +53,14 @@ export function snapshotMismatch(reason: string): SnapshotMismatchError {
 export function snapshotMalformed(reason: string): SnapshotMalformedError {
   return failure('state/snapshot-malformed', {
     message: `this is not a snapshot: ${reason}`,
-    suggestion: 'Nothing was changed. Take the snapshot from its store again, or use another one.',
+    suggestion: 'Nothing was changed. Read the snapshot from its store again, or use another one.',
   });
 }
 
 export function snapshotFailed(reason: string): SnapshotFailedError {
   return failure('state/snapshot-failed', {
     message: `the state could not be captured: ${reason}`,
-    suggestion: 'Nothing was changed. Make what is named readable, or free disk space, and try again.',
+    suggestion: 'Nothing was changed. Make the named path readable, or free disk space, and try again.',
   });
 }
 
@@ -69,11 +69,11 @@ export function restoreFailed(reason: string, onDisk: DiskReport): RestoreFailed
   return {
     ...failure('state/restore-failed', {
       message: unchanged
-        ? `the restore did not begin, and the tree is as it was before it: ${reason}`
-        : `the restore stopped half-way: ${reason}. Restored: ${count(onDisk.restored)}; not restored: ${count(onDisk.notRestored)}`,
+        ? `the restore did not begin, and nothing was changed: ${reason}`
+        : `the restore stopped halfway: ${reason}. Restored: ${count(onDisk.restored)}; not restored: ${count(onDisk.notRestored)}`,
       suggestion: unchanged
         ? 'Remove the cause, then restore again.'
-        : `Remove the cause, then recover: what was moved away is kept in ${onDisk.staging}.`,
+        : `Remove the cause, then recover: replaced files are kept in ${onDisk.staging}.`,
       retry: { kind: 'retryable_immediate' },
       details: unchanged
         ? { state: 'unchanged' }
@@ -83,11 +83,11 @@ export function restoreFailed(reason: string, onDisk: DiskReport): RestoreFailed
   };
 }
 
-/** Changes of a layer, or of an undo, of which nothing was applied. */
+/** Changes of a layer or an undo, none of which were applied. */
 export function applyFailed(reason: string): RestoreFailedError {
   return {
     ...failure('state/restore-failed', {
-      message: `the changes could not be applied, and nothing of them was: ${reason}`,
+      message: `the changes could not be applied, and none of them were: ${reason}`,
       suggestion: 'Remove the cause, then try again.',
       retry: { kind: 'retryable_immediate' },
       details: { state: 'unchanged' },
@@ -96,7 +96,7 @@ export function applyFailed(reason: string): RestoreFailedError {
   };
 }
 
-/** A call of the same run that changed some of the paths, where that is known. */
+/** A call of the same run that changed some of the paths, if known. */
 export interface LaterChange {
   readonly call: string;
   readonly tool: string;
@@ -115,7 +115,7 @@ export function conflict(paths: readonly string[], later: readonly LaterChange[]
     suggestion:
       others.length === 0
         ? 'Undo that call first, the newest one before the others.'
-        : 'Keep or move away what was changed there, then restore again.',
+        : 'Keep or move those changes, then restore again.',
     details: {
       paths: some(paths),
       total: paths.length,
@@ -130,7 +130,7 @@ export function conflict(paths: readonly string[], later: readonly LaterChange[]
 
 const conflicting = new WeakMap<object, readonly string[]>();
 
-/** The paths of a conflict: all of them, as they are on disk. */
+/** All paths of a conflict, as on disk. */
 export function pathsOf(error: ErrorEnvelope): readonly string[] {
   return conflicting.get(error) ?? [];
 }

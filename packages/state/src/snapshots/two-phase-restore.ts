@@ -3,17 +3,17 @@ import type { RestoreFailedError, StateError } from './snapshot-error.ts';
 import type { KeptFiles, StagedRestore } from './snapshotable.ts';
 
 export interface RestoreReport {
-  /** What could not be brought back, by name. */
+  /** Names of what could not be restored. */
   readonly lost: readonly string[];
-  /** What was overwritten or removed and can be brought back. */
+  /** What was overwritten or removed and can be restored. */
   readonly kept: KeptFiles | null;
-  /** What was left as it is because somebody else changed it. */
+  /** What was left alone because somebody else changed it. */
   readonly left: readonly string[];
 }
 
 /**
- * Restores several parts as one: all are staged before any is applied, and if one cannot be applied, those that were are
- * undone, the last one first.
+ * Restores several parts as one: all are staged before any is applied, and if one fails to apply, the applied ones are
+ * undone, last one first.
  */
 export async function restoreAll(
   parts: readonly (() => Promise<Result<StagedRestore, StateError>>)[],
@@ -44,8 +44,7 @@ export async function restoreAll(
 const ATTEMPTS = 5;
 
 /**
- * Restores what a call left behind. Somebody who changes a file while that is being done does not stop it: it is planned
- * again, with what they changed.
+ * Undoes what a call left behind. If somebody changes a file during the restore, it is planned again with their change.
  */
 export async function restoreUnlessMoved(
   ...parts: readonly (() => Promise<Result<StagedRestore, StateError>>)[]

@@ -9,14 +9,14 @@ import type { AnyTool } from './tool.ts';
 import type { ToolOutcome } from './tool-outcome.ts';
 import type { ProviderToolCall } from './tool-runner.ts';
 
-/** Takes and records the snapshots of calls, where the state keeps checkpoints. */
+/** Takes and records snapshots of calls, if the state keeps checkpoints. */
 export interface CallCheckpoints {
   /**
-   * The state before a call without file effects. Files are taken as they were last captured: such a call does not change
-   * them, and they are captured only if they never were.
+   * The state before a call without file effects. It reuses the last capture of files, because the call does not change them,
+   * and captures them only if they never were.
    */
   before(call: ProviderToolCall, tool: AnyTool, signal?: AbortSignal): Promise<CompositeSnapshot | null>;
-  /** Records how a call ended. What goes wrong here is a warning on the outcome, never a failure. */
+  /** Records how a call ended. An error here is a warning on the outcome, never a failure. */
   after(
     call: ProviderToolCall,
     tool: AnyTool,
@@ -27,9 +27,9 @@ export interface CallCheckpoints {
 }
 
 export interface CheckpointOptions {
-  /** All that the call may have changed, where that is known. */
+  /** Everything that the call may have changed, if known. */
   readonly paths?: readonly string[];
-  /** The files after it, where they are known. */
+  /** The files after it, if known. */
   readonly files?: FilesystemSnapshot;
   readonly durable?: boolean;
 }
@@ -95,7 +95,7 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
   };
 }
 
-/** Nothing is recorded; but what a call left is looked at, since a later restore compares with it. */
+/** Records nothing, but captures what a call left, because a later restore compares with it. */
 function withoutStore(state: ExecutionState): CallCheckpoints {
   return {
     before: async () => null,
@@ -108,7 +108,7 @@ function withoutStore(state: ExecutionState): CallCheckpoints {
   };
 }
 
-/** A call that succeeded stays so, whatever went wrong after it. */
+/** A successful call stays successful, whatever fails after it. */
 export function warned(verdict: Verdict, warning: string): Verdict {
   if (verdict.outcome.status !== 'succeeded') return verdict;
   return { ...verdict, outcome: { ...verdict.outcome, warnings: [...verdict.outcome.warnings, warning] } };
@@ -124,7 +124,7 @@ function summaryOf(outcome: ToolOutcome, clean: (text: string) => string): strin
   return truncateUtf8(clean(text), SUMMARY_BYTES);
 }
 
-/** A value that JSON cannot hold is no reason to lose the checkpoint. */
+/** A value that JSON cannot represent must not lose the checkpoint. */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'done';

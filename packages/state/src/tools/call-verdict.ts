@@ -5,18 +5,18 @@ import { type AnyTool, DeadlineExceededError, ToolValidationError, VisibilityExp
 import type { Rollback, ToolFailure, ToolOutcome } from './tool-outcome.ts';
 import type { ProviderToolCall } from './tool-runner.ts';
 
-/** What is to be done about a handler that ended. */
+/** What to do after a handler has ended. */
 export interface Verdict {
   readonly outcome: ToolOutcome;
   readonly succeeded: boolean;
   /** The evaluation ends with this call. */
   readonly deadline: boolean;
-  /** To be thrown as it is, after everything else. */
+  /** Rethrown unchanged, after everything else. */
   readonly rethrow?: VisibilityExpansionRequired;
 }
 
 /**
- * Never throws: replies, thrown values and schemas are code of others, and a call whose reply cannot be judged has failed
+ * Never throws: replies, thrown values and schemas come from other code, and a call whose reply cannot be judged has failed
  * like any other.
  */
 export function judged(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, rollback: Rollback): Verdict {
@@ -39,19 +39,18 @@ function judgedEnd(call: ProviderToolCall, tool: AnyTool, end: HandlerEnd, rollb
       return { outcome: { status: 'failed', error, rollback }, succeeded: false, deadline: false };
     }
     case 'canceled': {
-      // An external tool that answered after all has said what happened.
+      // An external tool that answered after all reported what happened.
       if (tool.effects.kind === 'external' && end.late?.kind === 'replied') {
         return judged(call, tool, end.late, rollback);
       }
-      const reason = rollback.kind === 'waiting' ? 'it was canceled, and it still runs' : 'it was canceled';
+      const reason = rollback.kind === 'waiting' ? 'it was canceled, but is still running' : 'it was canceled';
       return unanswered(call, tool, 'tool/canceled', reason, rollback);
     }
   }
 }
 
 function judgedReply(call: ProviderToolCall, tool: AnyTool, reply: unknown, rollback: Rollback): Verdict {
-  if (!isReply(reply))
-    return unanswered(call, tool, 'tool/invalid-output', 'it answered nothing that is a result', rollback);
+  if (!isReply(reply)) return unanswered(call, tool, 'tool/invalid-output', 'it did not return a result', rollback);
   if (!reply.success) {
     const error = toolFailure('tool/failed', call, tool, thrownMessage(reply.message));
     const { value } = reply;
@@ -85,7 +84,7 @@ function judgedThrow(call: ProviderToolCall, tool: AnyTool, cause: unknown, roll
   return { ...unanswered(call, tool, deadline ? 'tool/deadline' : 'tool/failed', reason, rollback), deadline };
 }
 
-/** A call that gave no usable answer: failed if what it did can be undone, else unknown. */
+/** A call without a usable answer: failed if its changes can be undone, otherwise unknown. */
 function unanswered(
   call: ProviderToolCall,
   tool: AnyTool,
@@ -115,11 +114,11 @@ function toolFailure(code: ToolFailure['code'], call: ProviderToolCall, tool: An
 }
 
 function adviceOf({ effects }: AnyTool): string {
-  if (effects.kind === 'external') return 'What it did, if anything, was not undone. Find out before calling again.';
+  if (effects.kind === 'external') return 'Its effects, if any, were not undone. Check them before calling again.';
   if (effects.kind !== 'files') return 'It changed nothing. Correct the cause before calling again.';
   return effects.beyond === true
-    ? 'What it did in the working directory was undone, as the rollback says; what it did elsewhere was not. Find out what that was before calling again.'
-    : 'What it did was undone, as the rollback says. Correct the cause before calling again.';
+    ? 'Its changes in the working directory were undone, as the rollback says; its effects elsewhere were not. Check those before calling again.'
+    : 'Its changes were undone, as the rollback says. Correct the cause before calling again.';
 }
 
 function isReply(

@@ -13,11 +13,11 @@ import type { Rollback } from './tool-outcome.ts';
 /** Everything that a call with file effects can change, captured before it begins. */
 export interface FileTransaction {
   readonly pre: CompositeSnapshot;
-  /** All that the call may change, if that is known. */
+  /** Everything that the call may change, if known. */
   readonly paths: readonly string[] | undefined;
-  /** What was done stays. */
+  /** The changes stay. */
   commit(): Promise<Result<void, StateError>>;
-  /** What was done is undone, also after a commit. */
+  /** The changes are undone, even after a commit. */
   rollback(): Promise<Rollback>;
 }
 
@@ -25,7 +25,7 @@ export async function beginFileTransaction(
   state: ExecutionState,
   call: Pick<FileCall, 'id' | 'tool' | 'evaluation'> & {
     readonly paths: readonly string[] | undefined;
-    /** Ends the capture. */
+    /** Aborts the capture. */
     readonly signal?: AbortSignal | undefined;
   },
   timers: Timers = machineTimers,
@@ -55,7 +55,7 @@ export async function beginFileTransaction(
     async () => files?.begin({ id, tool, before, ...scope, ...charged }) ?? ok({ startedAt: 0 }),
   );
   if (!begun.ok) return begun;
-  // Only a call that may have changed anything has to be told from what others did after its process died.
+  // Only for a call that may have changed anything must its changes be separated from later ones by others.
   const stopBeating = paths === undefined && files !== undefined ? beat(() => files.alive(id), timers) : () => {};
 
   const commit = () =>
@@ -71,7 +71,7 @@ export async function beginFileTransaction(
     commit,
     async rollback() {
       stopBeating();
-      // From here on a crash finds a call whose process had ended: what it did is told from what comes later.
+      // From here on, a crash finds a call whose process had ended, so its changes can be separated from later ones.
       if (paths === undefined) await files?.alive(id).catch(() => {});
       const ended = paths === undefined && files !== undefined ? { endedAt: await files.mark(id) } : {};
       const parts = [...state.resources.snapshotable()].map(
@@ -98,15 +98,15 @@ export async function beginFileTransaction(
   });
 }
 
-/** How much of what a call did before its process died is left alone, at most: it could be somebody else's. */
+/** How far before the process's death a change is left alone, because it could be somebody else's. */
 const BEAT_MS = 100;
 
-/** Says again and again that the call's process lives, until it is told to stop. */
+/** Periodically records that the call's process is alive, until stopped. */
 function beat(say: () => Promise<void>, timers: Timers): () => void {
   let stop = () => {};
   const next = () => {
     stop = timers.after(BEAT_MS, () => {
-      // A beat that cannot be written only makes the call look dead earlier than it was.
+      // A missed heartbeat only makes the call look dead earlier than it was.
       say().catch(() => {});
       next();
     });
@@ -116,13 +116,13 @@ function beat(say: () => Promise<void>, timers: Timers): () => void {
 }
 
 function filesIn(snapshot: CompositeSnapshot): FilesystemSnapshot {
-  // The filesystem put this snapshot in itself.
+  // The filesystem itself added this snapshot.
   return snapshot.resources.get(filesystem.name) as FilesystemSnapshot;
 }
 
 /**
- * The paths that a tool declares, and where they really lead: a link on the way, or the link itself, may be meant. With each
- * goes the file that its new content may be written to first.
+ * The paths that a tool declares, and their targets: the path may contain or be a link. Each includes the temporary file that
+ * its new content may be written to first.
  */
 export function locatedPaths(files: Filesystem, paths: readonly string[]): readonly string[] {
   const located = paths.flatMap(path => {
@@ -132,7 +132,7 @@ export function locatedPaths(files: Filesystem, paths: readonly string[]): reado
   return [...new Set(located)];
 }
 
-/** Errors of the disk, at the edge where they are met. */
+/** Converts disk errors at the edge where they occur. */
 async function attempt<T>(work: () => Promise<Result<T, StateError>>): Promise<Result<T, StateError>> {
   try {
     return await work();

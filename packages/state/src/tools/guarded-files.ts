@@ -3,12 +3,12 @@ import type { FileError, Files } from '../filesystem/filesystem.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import { pathRefused } from '../filesystem/path-name.ts';
 
-/** What a call may change: nothing, some paths (where they lead, links followed), or anything. */
+/** What a call may change: nothing, some paths (with links followed), or anything. */
 export type WriteScope = 'nothing' | 'anything' | readonly string[];
 
 /**
- * The files that a handler sees. A change outside of what its tool declared is refused, because it would not be undone;
- * and so is every change after the call has ended.
+ * The files that a handler sees. A change outside its tool's declaration is refused, because it would not be undone; so is
+ * every change after the call has ended.
  */
 export function guardedFiles(
   files: Files & { locate(path: string): Result<string, FileError> },

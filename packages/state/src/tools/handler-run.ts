@@ -1,7 +1,7 @@
 import type { Timers } from './timers.ts';
 import type { AnyTool, ToolContext, ToolReply } from './tool.ts';
 
-/** How a handler ended. `late` is what it did after it was told to stop; null where it may still be running. */
+/** How a handler ended. `late` is its outcome after it was told to stop; null if it may still be running. */
 export type HandlerEnd =
   | { readonly kind: 'replied'; readonly reply: ToolReply<unknown> }
   | { readonly kind: 'threw'; readonly cause: unknown }
@@ -10,16 +10,16 @@ export type HandlerEnd =
   | {
       readonly kind: 'canceled';
       readonly late: HandlerEnd | null;
-      /** Settles when a handler that may still be running has ended. Never rejects. */
+      /** Settles when a still running handler has ended. Never rejects. */
       readonly over: Promise<unknown>;
     };
 
-/** How long a handler whose signal was aborted is waited for before the rollback begins. */
+/** How long to wait for an aborted handler before the rollback begins. */
 const GRACE_MS = 2000;
 
 /**
  * Runs a handler until it ends or is canceled. The only point at which a call waits for its handler.
- * A handler that is aborted is given a while to stop, so that it does not write into the rollback.
+ * An aborted handler gets some time to stop, so that it does not write during the rollback.
  */
 export async function runHandler(
   tool: AnyTool,
@@ -34,7 +34,7 @@ export async function runHandler(
   const canceled = new Promise<'canceled'>(resolve => {
     cancel = () => resolve('canceled');
   });
-  // The handler may have run a while already, and what cancels it with it.
+  // The handler may have run for a while already, and the cancellation with it.
   if (limits.signal?.aborted) cancel();
   limits.signal?.addEventListener('abort', cancel, { once: true });
   try {

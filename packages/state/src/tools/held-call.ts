@@ -12,14 +12,14 @@ import type { ToolOutcome } from './tool-outcome.ts';
 
 export type HeldCallError = StateError | LockError | ErrorEnvelope<'state/changes-unknown'>;
 
-/** What a call whose changes wait for a person wanted to change; undefined where none wait. */
+/** The held changes of a call; undefined if there are none. */
 export function heldCall(state: ExecutionState, callId: string): HeldChanges | undefined {
   return state.resources.get(filesystem)?.layering?.held(callId);
 }
 
 /**
- * Ends a call whose changes were held, as a person chose. Where the directory is not as it was shown any more, nothing is
- * applied, and what is held shows it as it is now.
+ * Ends a call with held changes as a person chose. If the directory has changed since it was shown, nothing is applied, and
+ * the held changes are updated to show it.
  */
 export async function settleHeldCall(options: {
   readonly state: ExecutionState;
@@ -65,13 +65,15 @@ function notesOf(choice: HeldChoice, left: readonly string[]): readonly string[]
   if (choice === 'apply-all')
     return ['Someone else had changed the same files. A person chose to replace their versions.'];
   const named = left.map(shownPath).join(', ');
-  return [`Someone else changed ${named} meanwhile. A person chose to keep that; everything else was applied.`];
+  return [
+    `Someone else changed ${named} meanwhile. A person chose to keep those changes; everything else was applied.`,
+  ];
 }
 
 function droppedOutcome(callId: string, tool: string): ToolOutcome {
   const error = failure('tool/conflict', {
     message: `someone else changed the same files while call ${callId} of ${tool} ran, and a person chose to drop its changes`,
-    suggestion: 'Look at the files as they are now before going on.',
+    suggestion: 'Read the current files before continuing.',
   });
   return { status: 'failed', error, rollback: { kind: 'dropped' } };
 }
@@ -79,6 +81,6 @@ function droppedOutcome(callId: string, tool: string): ToolOutcome {
 function unknownChanges(callId: string): ErrorEnvelope<'state/changes-unknown'> {
   return failure('state/changes-unknown', {
     message: `call ${callId} has no changes that wait for a decision`,
-    suggestion: 'They were applied or dropped already.',
+    suggestion: 'They were already applied or dropped.',
   });
 }

@@ -14,7 +14,7 @@ import type { HandlerEnd } from './handler-run.ts';
 import type { AnyTool } from './tool.ts';
 import type { ProviderToolCall } from './tool-runner.ts';
 
-/** What a call on a layer needs of the runner. */
+/** What a call on a layer needs from the runner. */
 export interface LayeredCallOptions {
   readonly state: ExecutionState;
   readonly locks: PathLocks;
@@ -25,17 +25,17 @@ export interface LayeredCallOptions {
   readonly signal: AbortSignal | undefined;
   handle(layer: LayerEntry): Promise<HandlerEnd>;
   judge(end: HandlerEnd): Verdict;
-  /** The changes of the session become everybody's. */
+  /** Commits the session's changes. */
   commit(verdict: Verdict): Verdict;
   notLocked(error: LockError): Verdict;
 }
 
 /**
- * A call that works on a layer of its root. Undefined where it could not, and nothing was run.
+ * A call that works on a layer of its root. Undefined if it could not, and nothing was run.
  *
- * 1. Nothing in the root changes while it runs, and nobody has to wait for it.
- * 2. Unless it succeeds, its layer is dropped, and that is all.
- * 3. If it succeeds, its changes are applied whole, under the root's lock; or they are held for a person to decide.
+ * 1. Nothing in the root changes while it runs, and nobody waits for it.
+ * 2. Unless it succeeds, its layer is simply dropped.
+ * 3. If it succeeds, its changes are applied as a whole under the root's lock, or held for a person to decide.
  */
 export async function runOnLayer(
   call: ProviderToolCall,
@@ -67,7 +67,7 @@ async function runOnce(
       return undefined;
     }
     const verdict = options.judge(end);
-    // It left nothing behind: running it again is no repetition.
+    // It left nothing behind, so running it again repeats nothing.
     if (end.kind === 'replied' && !verdict.succeeded && (await layering.mayBeToBlame(layer))) return undefined;
     if (!verdict.succeeded) return await ended(dropped(verdict), null);
     const lock = await options.locks.acquire(options.lockPath, 'exclusive', options.signal);
@@ -122,7 +122,7 @@ function plain(value: unknown): Json {
   return parsed.success ? parsed.data : null;
 }
 
-/** A tree of which nothing is told. */
+/** A tree of which nothing is known. */
 const NOTHING_KNOWN = { ...EMPTY_DIRECTORY, partial: true as const };
 
 function dropped(verdict: Verdict): Verdict {
@@ -149,8 +149,8 @@ function heldVerdict(call: ProviderToolCall, held: HeldChanges): Verdict {
   const named = paths.slice(0, SHOWN).map(path => (path === '' ? '.' : shownPath(path)));
   const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';
   const error = failure('tool/conflict', {
-    message: `call ${call.id} of ${call.name} succeeded, but someone else changed ${named.join(', ')}${more} meanwhile, so nothing of it was applied`,
-    suggestion: 'Its changes are kept until a person decides about them.',
+    message: `call ${call.id} of ${call.name} succeeded, but someone else changed ${named.join(', ')}${more} meanwhile, so none of its changes were applied`,
+    suggestion: 'Its changes are kept until a person decides.',
     details: { paths: named, total: paths.length },
   });
   return { outcome: { status: 'failed', error, rollback: { kind: 'held', held } }, succeeded: false, deadline: false };

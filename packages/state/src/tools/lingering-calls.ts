@@ -1,8 +1,8 @@
 import { isWithin, type PathLocks } from '../filesystem/path-locks.ts';
 
 /**
- * Calls that were told to stop and whose handlers still run. Their directories stay locked until they have ended and what
- * they did is undone; whoever asks for one of those directories meanwhile is told why it has to wait.
+ * Calls that were told to stop and whose handlers still run. Their directories stay locked until they have ended and their
+ * changes are undone; a caller that needs one of those directories meanwhile learns why it must wait.
  */
 const lingering = new WeakMap<PathLocks, Map<string, Lingering>>();
 

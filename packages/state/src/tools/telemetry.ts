@@ -2,7 +2,7 @@ import type { ToolInvocation } from '../session/tool-invoked.ts';
 import { toolInvokedEvent } from '../session/tool-invoked.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 
-/** Tells that a call was made. It is not waited for, and whatever goes wrong in telling stays here. */
+/** Reports a call without waiting; errors are swallowed here. */
 export function announce(
   state: ExecutionState,
   listener: ((invocation: ToolInvocation) => unknown) | undefined,

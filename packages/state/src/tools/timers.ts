@@ -1,9 +1,9 @@
-/** Calls back later, and not at all once canceled. The machine's timers in production, a test's own in tests. */
+/** Calls back later, unless canceled. Platform timers in production, fake ones in tests. */
 export interface Timers {
   after(ms: number, run: () => void): () => void;
 }
 
-/** The longest a timer of the platform can wait. */
+/** The longest delay of a platform timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export const machineTimers: Timers = {

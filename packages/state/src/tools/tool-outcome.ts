@@ -9,7 +9,7 @@ export type ToolOutcome =
   | {
       readonly status: 'failed';
       readonly error: ToolFailure;
-      /** What the tool answered besides its failure. */
+      /** The tool's answer, in addition to its failure. */
       readonly value?: Json;
       readonly rollback: Rollback;
     }
@@ -31,7 +31,7 @@ export type ToolFailure = ErrorEnvelope<
   | 'state/lock-failed'
 >;
 
-/** What became of the changes of a failed call. */
+/** The fate of a failed call's changes. */
 export type Rollback =
   /** The call had not begun, or has no file effects: only its session changes were dropped. */
   | { readonly kind: 'nothing-to-undo' }
@@ -39,26 +39,26 @@ export type Rollback =
       readonly kind: 'restored';
       /** Opaque directories that were changed and left alone. */
       readonly opaqueChanged: readonly string[];
-      /** What could not be brought back. */
+      /** What could not be restored. */
       readonly lost: readonly string[];
-      /** What was overwritten or removed and may not have been the call's: kept first, and can be brought back. */
+      /** What was overwritten or removed and may not have been the call's: kept first, and can be restored. */
       readonly kept?: KeptFiles;
-      /** What others changed after the call's process had ended: left as it is. */
+      /** Changes by others after the call's process had ended: left alone. */
       readonly left?: readonly string[];
     }
-  /** The handler was told to stop and still runs: its directory is held, and restored once it has ended. */
+  /** The handler was told to stop and still runs: its directory stays locked, and is restored once it has ended. */
   | { readonly kind: 'waiting' }
-  /** Someone else changed what should have been undone: nothing was overwritten. */
+  /** Someone else changed the same paths: nothing was overwritten. */
   | { readonly kind: 'conflict'; readonly error: StateError }
   /** It worked on a layer, which was dropped: there was nothing to restore. */
   | { readonly kind: 'dropped' }
-  /** It worked on a layer, and somebody changed the same meanwhile: nothing was applied, and a person decides. */
+  /** It worked on a layer, and somebody changed the same paths meanwhile: nothing was applied, and a person decides. */
   | { readonly kind: 'held'; readonly held: HeldChanges }
-  /** The restore failed; the error says what is on disk. The next recovery goes on with it. */
+  /** The restore failed; the error describes the state on disk. The next recovery continues it. */
   | { readonly kind: 'failed'; readonly error: StateError };
 
 /** The evaluation is over: no further call can be made. */
 export interface PromptEvaluationError extends ErrorEnvelope<'tool/deadline'> {
-  /** How the call that was under way ended; absent where none had begun. */
+  /** How the call under way ended; absent if none had begun. */
   readonly outcome?: ToolOutcome;
 }

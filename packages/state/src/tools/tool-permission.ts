@@ -11,7 +11,7 @@ export function isAllowed(tool: string, policy: ToolNames | undefined): boolean 
   return policy?.deny?.includes(tool) !== true && (policy?.allow === undefined || policy.allow.includes(tool));
 }
 
-/** Whether a person must allow a call: each of these is asked, and none can loosen another. */
+/** Whether a person must approve a call: the strictest of these wins. */
 export function needsApproval(tool: Pick<AnyTool, 'risk' | 'effects'>, permissions: 'gated' | 'skip'): boolean {
   const effects = tool.effects.kind;
   return tool.risk === 'high' || effects === 'external' || (permissions === 'gated' && effects === 'files');

@@ -2,12 +2,12 @@ import { err, failure, ok, type Result } from '@signalbox/model';
 import type { AnyTool, ToolRisk } from './tool.ts';
 import type { ToolFailure } from './tool-outcome.ts';
 
-/** Which tools may run. A tool that is denied never does, whatever allows it. */
+/** Which tools may run. A denied tool never runs, even if it is also allowed. */
 export interface ToolPolicy {
   /** If given, all other tools are refused. */
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
-  /** The highest risk that is let through. */
+  /** The highest permitted risk. */
   readonly maxRisk?: ToolRisk;
 }
 
@@ -19,7 +19,7 @@ export function checkPolicy(policy: ToolPolicy, tool: AnyTool): Result<void, Too
     return err(refused(tool.name, 'it is not among the allowed tools'));
   }
   if (policy.maxRisk !== undefined && RISKS.indexOf(tool.risk) > RISKS.indexOf(policy.maxRisk)) {
-    return err(refused(tool.name, `its risk is ${tool.risk} and ${policy.maxRisk} is the most that is allowed`));
+    return err(refused(tool.name, `its risk is ${tool.risk}, and the highest allowed is ${policy.maxRisk}`));
   }
   return ok(undefined);
 }

@@ -23,7 +23,7 @@ import type { AnyTool, ToolContext } from './tool.ts';
 import type { PromptEvaluationError, Rollback, ToolFailure, ToolOutcome } from './tool-outcome.ts';
 import { checkPolicy, type ToolPolicy } from './tool-policy.ts';
 
-/** A call as a provider asks for it. */
+/** A call as requested by a provider. */
 export interface ProviderToolCall {
   readonly id: string;
   readonly name: string;
@@ -31,12 +31,12 @@ export interface ProviderToolCall {
 }
 
 /**
- * The one way to run a tool. In this order: parse, policy, whether it can run here, capture, handler, check of the result,
- * commit or restore, checkpoint, telemetry.
+ * The only way to run a tool. In this order: parse, policy, availability, capture, handler, result check, commit or restore,
+ * checkpoint, telemetry.
  *
- * 1. A call that does not succeed leaves nothing behind but logs, spending and what its outcome says.
- * 2. Calls with file effects hold their root from before the capture until after the checkpoint.
- * 3. Nothing after the commit can turn a call that succeeded into one that failed.
+ * 1. A call that does not succeed leaves nothing behind except logs, spending and what its outcome reports.
+ * 2. Calls with file effects lock their root from before the capture until after the checkpoint.
+ * 3. Nothing after the commit can turn a successful call into a failed one.
  */
 export interface ToolRunner {
   /** An error means that the evaluation is over. Throws only a handler's `VisibilityExpansionRequired`. */
@@ -50,12 +50,12 @@ export interface ToolRunnerOptions {
   readonly state: ExecutionState;
   readonly tools: readonly AnyTool[];
   readonly locks: PathLocks;
-  /** What the calls are charged to. */
+  /** The task of the calls. */
   readonly evaluation: string;
   readonly policy?: ToolPolicy;
-  /** Where external calls are written down before they begin, so that a crash does not hide them. */
+  /** Records external calls before they begin, so that a crash does not hide them. */
   readonly undoLog?: UndoLog;
-  /** Finishes what was cut short in a directory: a rollback that the disk had no room for. Tried before a call is refused for it. */
+  /** Finishes a rollback in a directory that failed for lack of disk space. Tried before a call is refused because of it. */
   readonly recover?: (root: string) => Promise<readonly Recovery[]>;
   readonly timers?: Timers;
   readonly telemetry?: (invocation: ToolInvocation) => unknown;
@@ -125,7 +125,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     try {
       await options.undoLog?.remove(id);
     } catch (cause) {
-      // The answer is known; only the next start will still call it unknown.
+      // The answer is known; only the next start will still report it as unknown.
       return warned(verdict, `the call will be reported as unknown at the next start: ${thrownReason(cause)}`);
     }
     return verdict;
@@ -157,7 +157,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     try {
       paths = declared && locatedPaths(files ?? noFiles, declared(input));
     } catch (cause) {
-      return notRun(invalidInput(call, `its paths cannot be told: ${thrownMessage(cause)}`));
+      return notRun(invalidInput(call, `its paths cannot be determined: ${thrownMessage(cause)}`));
     }
     const { lockPath } = files ?? noFiles;
     const held = lingeringIn(locks, lockPath);
@@ -174,7 +174,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       const { pre, commit, rollback } = transaction.value;
       const { end, session } = await handle(call, tool, input, paths ?? 'anything', signal);
       if (end.kind === 'canceled' && end.late === null) {
-        // What it still writes is undone too: the restore waits for it, and the directory for the restore.
+        // Its later writes are undone too: the restore waits for it, and the directory for the restore.
         const waiting = judged(call, tool, end, { kind: 'waiting' });
         const restored = end.over.then(async () => {
           const undone = judged(call, tool, end, await rollback());
@@ -248,7 +248,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
   }
 }
 
-/** The verdict once the session's changes are in; a commit that cannot be made is a failure of the call. */
+/** The verdict once the session's changes are committed; a failed commit fails the call. */
 function committed(session: SessionTransaction, verdict: Verdict): Verdict {
   const done = session.commit();
   if (done.ok) return verdict;
@@ -272,11 +272,11 @@ function invocationOf(call: ProviderToolCall, outcome: ToolOutcome, elapsedMs: n
 function unknownTool(name: string): ToolFailure {
   return failure('tool/unknown', {
     message: `there is no tool named ${JSON.stringify(name)}`,
-    suggestion: 'Use one of the tools that were offered.',
+    suggestion: 'Use one of the offered tools.',
   });
 }
 
-/** The input as the tool's schema has it, or what is wrong with it. A schema that throws refuses the input. */
+/** The input parsed by the tool's schema, or what is wrong with it. A schema that throws rejects the input. */
 function parsed(tool: AnyTool, input: unknown): Result<unknown, string> {
   try {
     const read = tool.input.safeParse(input);
@@ -302,14 +302,14 @@ function notLocked(call: ProviderToolCall, error: LockError): ToolFailure {
 function canceledBefore(call: ProviderToolCall): ToolFailure {
   return failure('tool/canceled', {
     message: `call ${call.id} of ${call.name} was canceled before it began`,
-    suggestion: 'Nothing was run. Call again if it is still wanted.',
+    suggestion: 'Nothing was run. Call again if you still need it.',
   });
 }
 
 function stillHeld(path: string, { call, tool }: { readonly call: string; readonly tool: string }): LockError {
   return failure('state/lock-failed', {
-    message: `call ${call} of ${tool} was told to stop and still runs in ${path}`,
-    suggestion: 'Wait until it has ended and what it did is undone, then call again.',
+    message: `call ${call} of ${tool} was told to stop and is still running in ${path}`,
+    suggestion: 'Wait until it has ended and its changes are undone, then call again.',
     retry: { kind: 'retryable_immediate' },
   });
 }

@@ -7,11 +7,11 @@ import type { SessionView } from '../session/session-view.ts';
 import type { Resources } from '../snapshots/resources.ts';
 
 /**
- * What a tool can do to the world, as it declares it:
+ * The effects that a tool declares:
  * - `none`: nothing outside the session.
  * - `read-only`: it reads files.
- * - `files`: it changes files under the root; with `paths` only those, else any. With `beyond` it may also change something
- *   else, which is not undone. With `onLayer` it can work on a layer of the root, if its context has one.
+ * - `files`: it changes files under the root; with `paths` only those, else any. With `beyond` it may also have other effects,
+ *   which are not undone. With `onLayer` it can work on a layer of the root, if its context has one.
  * - `external`: it changes something that cannot be undone.
  */
 export type ToolEffects<I> =
@@ -34,41 +34,41 @@ export interface Tool<I, O> {
   readonly output: z.ZodType<O>;
   readonly risk: ToolRisk;
   readonly effects: ToolEffects<I>;
-  /** Asked before every call that policy allows: a tool that cannot run on this machine refuses it here. */
+  /** Called before every call that policy allows: a tool that cannot run on this machine refuses here. */
   readonly ready?: (root: string | null) => Promise<Result<void, SandboxMissingError | ErrorEnvelope<'tool/refused'>>>;
   readonly handler: (input: I, context: ToolContext) => ToolReply<O> | Promise<ToolReply<O>>;
 }
 
-/** What a handler answers. Anything but success undoes what it did. */
+/** A handler's result. Anything but success undoes its changes. */
 export type ToolReply<O> =
   | { readonly success: true; readonly value: O }
   | { readonly success: false; readonly message: string; readonly value?: Json };
 
-/** Everything a handler may use. After the call has ended it no longer lets anything be changed. */
+/** Everything a handler may use. After the call has ended it refuses all changes. */
 export interface ToolContext {
   readonly callId: string;
-  /** This call's own view: what it changes is kept only if the call succeeds. */
+  /** This call's own view: its changes are kept only if the call succeeds. */
   readonly session: SessionView;
-  /** Refuses what the declared effects do not allow. */
+  /** Refuses changes that the declared effects do not allow. */
   readonly files: Files;
-  /** The working directory on the host, where there is one. */
+  /** The working directory on the host, if any. */
   readonly root: string | null;
-  /** What its program has to be started on, so that its changes can be dropped as a whole; absent where there is none. */
+  /** The layer to start its program on, so that its changes can be dropped as a whole; absent if there is none. */
   readonly layer?: LayerEntry;
-  /** What no tool may enter on the host, inside the root or elsewhere: absolute paths. */
+  /** Absolute host paths that no tool may enter, inside the root or elsewhere. */
   readonly refused: readonly string[];
   readonly resources: Resources;
   readonly clock: Clock;
   readonly rng: Rng | null;
   readonly signal: AbortSignal;
-  /** What is too long to be told is cut by this: at most so many characters, and no part of a secret at the end. */
+  /** Shortens long text: up to a number of characters, without a partial secret at the end. */
   readonly cut: (text: string, most: number) => string;
 }
 
-/** A tool with its types forgotten, as a runner keeps it. */
+/** A tool with its types erased, as a runner stores it. */
 export type AnyTool = Tool<unknown, unknown>;
 
-/** Checks a tool where it is written, and forgets its types. */
+/** Type-checks a tool where it is defined, and erases its types. */
 export function defineTool<I, O>(tool: Tool<I, O>): AnyTool {
   return tool as unknown as AnyTool;
 }
@@ -82,7 +82,7 @@ export class ToolValidationError extends Error {
   override readonly name = 'ToolValidationError';
 }
 
-/** Thrown by a handler that needs the prompt to show more before it can run. Passed on as it is, after the rollback. */
+/** Thrown by a handler that needs the prompt to show more before it can run. Rethrown unchanged after the rollback. */
 export class VisibilityExpansionRequired extends Error {
   override readonly name = 'VisibilityExpansionRequired';
   readonly sections: readonly string[];
@@ -93,7 +93,7 @@ export class VisibilityExpansionRequired extends Error {
   }
 }
 
-/** Thrown by a handler that looks at the deadline itself. */
+/** Thrown by a handler that checks the deadline itself. */
 export class DeadlineExceededError extends Error {
   override readonly name = 'DeadlineExceededError';
 }

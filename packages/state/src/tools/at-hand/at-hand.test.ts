@@ -256,7 +256,7 @@ describe('run command, unconfined', () => {
     const tool = createRunCommand({ unconfined: true });
     expect([tool.risk, tool.effects]).toEqual(['high', { kind: 'files', beyond: true }]);
     expect(await run('run_command', { command: ['false'] })).toMatchObject({
-      error: { suggestion: expect.stringContaining('what it did elsewhere was not') },
+      error: { suggestion: expect.stringContaining('its effects elsewhere were not') },
     });
   });
 

@@ -33,7 +33,7 @@ export const readFile = defineTool({
 
 export const writeFile = defineTool({
   name: 'write_file',
-  description: 'Makes a text file or replaces its content.',
+  description: 'Creates a text file or replaces its content.',
   input: z.strictObject({ path, content: z.string() }),
   output: z.strictObject({ bytes: z.int() }),
   risk: 'medium',
@@ -63,7 +63,7 @@ export const editFile = defineTool({
   },
 });
 
-/** Also those that overlap: any of them could be the one that is meant. */
+/** Counts overlapping matches too: any of them could be the intended one. */
 function occurrences(text: string, find: string): number {
   let count = 0;
   for (let at = text.indexOf(find); at >= 0; at = text.indexOf(find, at + 1)) count++;

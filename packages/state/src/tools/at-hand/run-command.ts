@@ -10,15 +10,15 @@ import { NO_RULES, type ProjectRules, type SandboxRulesError } from '../../sandb
 import { type AnyTool, defineTool, fail, succeed, type ToolContext, type ToolReply } from '../tool.ts';
 
 const MAX_OUTPUT = 64 << 10;
-/** Kept to know whether what is at the end is the beginning of a secret. */
+/** Kept to detect the beginning of a secret at the end. */
 const BEYOND = 16 << 10;
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 3_600_000;
 
-const plainText = z.string().regex(/^[^\0]*$/, 'it must not hold a null character');
+const plainText = z.string().regex(/^[^\0]*$/, 'it must not contain a null character');
 const variableName = z.string().regex(/^[^\0=]+$/, 'it must be a name');
 const input = z.strictObject({
-  command: z.array(plainText).min(1).max(1000).describe('The program and its arguments; no shell reads them.'),
+  command: z.array(plainText).min(1).max(1000).describe('The program and its arguments; no shell interprets them.'),
   timeoutMs: z.int().positive().max(MAX_TIMEOUT_MS).default(DEFAULT_TIMEOUT_MS),
   env: z.record(variableName, plainText).default({}),
 });
@@ -26,34 +26,34 @@ const output = z.strictObject({
   exitCode: z.int(),
   output: z.string(),
   truncated: z.boolean(),
-  /** The project's file that let the command do more than others, and which version of it. */
+  /** The project file, and its version, that allowed the command more. */
   widenedBy: z.strictObject({ file: z.string(), digest: z.string() }).optional(),
 });
 type Output = z.infer<typeof output>;
 
 /**
- * Where the command runs: in a sandbox, which is asked for once, when the first call comes, and without which every call is
- * refused; or unconfined, where that is said, as somebody who can do whatever we can.
+ * Where the command runs: in a sandbox, which is looked up once, at the first call, and without which every call is refused;
+ * or unconfined, if configured, with all of our rights.
  */
 export type RunCommandOptions =
   | {
       readonly sandbox: () => Promise<SandboxDetection>;
-      /** What the project of a directory allows its commands besides; asked before each. Nothing, by default. */
+      /** What a directory's project additionally allows its commands; checked before each one. Nothing by default. */
       readonly rules?: (root: string) => Result<ProjectRules | undefined, SandboxRulesError>;
       readonly unconfined?: never;
     }
   | { readonly unconfined: true; readonly sandbox?: never };
 
 /**
- * Runs a program in the working directory. A command that ends with another code than 0 has failed, and what it did under
- * the root is undone; in a sandbox it can do nothing else.
+ * Runs a program in the working directory. A command that exits with a code other than 0 has failed, and its changes under
+ * the root are undone; in a sandbox it cannot have other effects.
  */
 export function createRunCommand(options: RunCommandOptions): AnyTool {
   const { sandbox } = options;
   if (sandbox === undefined) {
     return defineTool({
       ...COMMON,
-      description: `${DESCRIPTION} It is not confined: what it does elsewhere stays.`,
+      description: `${DESCRIPTION} It is not confined: its effects elsewhere stay.`,
       risk: 'high',
       effects: { kind: 'files', beyond: true },
       handler: ({ command, timeoutMs, env }, { root, signal, cut }) =>
@@ -70,7 +70,7 @@ export function createRunCommand(options: RunCommandOptions): AnyTool {
   };
   return defineTool({
     ...COMMON,
-    description: `${DESCRIPTION} It can write there only, and has no network.`,
+    description: `${DESCRIPTION} It can write only there, and has no network.`,
     risk: 'medium',
     effects: { kind: 'files', onLayer: true },
     async ready(root) {
@@ -99,14 +99,14 @@ export function createRunCommand(options: RunCommandOptions): AnyTool {
 }
 
 const DESCRIPTION =
-  'Runs a program with arguments in the working directory. What it changed there is undone unless it exits with 0.';
+  'Runs a program with arguments in the working directory. Its changes there are undone unless it exits with 0.';
 const COMMON = { name: 'run_command', input, output } as const;
 const NO_DIRECTORY = fail('there is no directory on the host to run a command in');
 
-/** In whatever sandbox this machine has. */
+/** In the sandbox of this machine. */
 export const runCommand = createRunCommand({ sandbox: detectSandbox });
 
-/** Programs that are trusted with our files find our home, but not our other variables. */
+/** Unconfined programs get our home, but not our other variables. */
 function unconfinedEnv(env: Readonly<Record<string, string>>): Record<string, string> {
   const { HOME = '/', TMPDIR = '/tmp' } = process.env;
   return { ...harmlessEnv(HOME, TMPDIR), ...env };
@@ -169,7 +169,7 @@ async function endWithin(
   return { ended, stopped };
 }
 
-/** The first bytes of what a program says. */
+/** The first bytes of a program's output. */
 function firstOf(
   running: RunningCommand,
   cut: ToolContext['cut'],

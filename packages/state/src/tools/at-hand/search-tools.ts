@@ -46,7 +46,7 @@ export const globFiles = defineTool({
   effects: { kind: 'read-only' },
   async handler({ path, pattern }, { files, signal }): Promise<ToolReply<z.infer<typeof globOutput>>> {
     const matches = globMatcher(pattern);
-    if (matches === undefined) return fail(`${JSON.stringify(pattern)} is not a pattern`);
+    if (matches === undefined) return fail(`${JSON.stringify(pattern)} is not a valid pattern`);
     const paths: string[] = [];
     for await (const found of walk(files, path, signal)) {
       if (found === 'too much') return succeed({ paths, truncated: true });
@@ -65,7 +65,7 @@ const grepOutput = z.strictObject({
 
 export const grepFiles = defineTool({
   name: 'grep',
-  description: 'Finds lines of text files that contain a text. Binary files and files over 2 MiB are left out.',
+  description: 'Finds lines of text files that contain a text. Binary files and files over 2 MiB are skipped.',
   input: z.strictObject({
     path,
     text: z.string().min(1).max(1000),
@@ -77,7 +77,7 @@ export const grepFiles = defineTool({
   effects: { kind: 'read-only' },
   async handler(input, { files, signal, cut }): Promise<ToolReply<z.infer<typeof grepOutput>>> {
     const wanted = input.files === undefined ? () => true : globMatcher(input.files);
-    if (wanted === undefined) return fail(`${JSON.stringify(input.files)} is not a pattern`);
+    if (wanted === undefined) return fail(`${JSON.stringify(input.files)} is not a valid pattern`);
     const fold = (text: string) => (input.ignoreCase ? text.toLowerCase() : text);
     const sought = fold(input.text);
     const matches: z.infer<typeof grepOutput>['matches'] = [];
@@ -98,14 +98,14 @@ export const grepFiles = defineTool({
 });
 
 interface Found {
-  /** Relative to where the walk began. */
+  /** Relative to the start of the walk. */
   readonly path: string;
   /** Relative to the root. */
   readonly from: string;
   readonly entry: FileEntry;
 }
 
-/** Every file and link below a directory, in the order of names. Links are not followed, opaque directories not entered. */
+/** Every file and link below a directory, sorted by name. Links are not followed, opaque directories not entered. */
 async function* walk(files: Files, start: string, signal: AbortSignal): AsyncGenerator<Found | 'too much'> {
   let looked = 0;
   const pending: { path: string; from: string }[] = [{ path: '', from: start }];
