@@ -6,7 +6,7 @@ import { meantOrOneOf, nearest, type ProblemList } from './problem.ts';
 import type { SourceParallelStep, SourceStandardStep, SourceWorkflow } from './source-format.ts';
 import type { Expansion, Surroundings } from './template-pass.ts';
 
-/** The assessments of a workflow and of the routines that were expanded into it, by id. */
+/** The assessments of a workflow and of its expanded routines, by id. */
 export function compileAssessments(
   workflow: SourceWorkflow,
   expansion: Expansion,
@@ -35,7 +35,7 @@ export function compileAssessments(
   return compiled;
 }
 
-/** How many levels an advice is looked for among. */
+/** How many levels are searched for a suggestion. */
 const MAX_ADVICE = 100;
 
 export function levelIndex(assessments: Iterable<CompiledAssessment>): Compilation['levels'] {
@@ -49,7 +49,7 @@ export function levelIndex(assessments: Iterable<CompiledAssessment>): Compilati
   return index;
 }
 
-/** What a step refers to, and what follows from its levels. */
+/** The assessments that a step refers to, and the consequences of their levels. */
 export function compileStepAssessments(
   compilation: Compilation,
   step: SourceStandardStep | SourceParallelStep,
@@ -85,7 +85,7 @@ export function compileStepAssessments(
   });
   return { assessmentRefs: list, assessmentConsequences: consequences };
 
-  /** Of what is unknown nothing can be said: that it is unknown is a problem of its own. */
+  /** An unknown assessment is reported elsewhere and not checked further. */
   function hasLevel(level: string, forAssessment: string | undefined): boolean {
     const having = compilation.levels.get(level);
     if (forAssessment !== undefined) return !assessments.has(forAssessment) || having?.has(forAssessment) === true;

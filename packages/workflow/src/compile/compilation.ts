@@ -15,26 +15,26 @@ import { limits } from './limits.ts';
 import { meantOrOneOf, type ProblemList } from './problem.ts';
 import type { SourceCondition, SourceFunction } from './source-format.ts';
 
-/** What one compilation gathers while its passes go over the steps. */
+/** The state of one compilation while its passes visit the steps. */
 export interface Compilation {
   readonly problems: ProblemList;
   readonly hasher: Hasher;
   readonly features: readonly Feature[];
   readonly assessments: ReadonlyMap<string, CompiledAssessment>;
-  /** The assessments that have a level, by the level in lower case. */
+  /** Assessments by level, in lower case. */
   readonly levels: ReadonlyMap<string, ReadonlySet<string>>;
   readonly steps: CompiledStep[];
   readonly loops: CompiledLoop[];
   readonly conditions: Map<string, CompiledCondition>;
   readonly contracts: Map<string, CompiledContract>;
   readonly functions: Map<string, CompiledFunction>;
-  /** Ids of steps and loops, and where each was given. */
+  /** Ids of steps and loops, and where each is defined. */
   readonly ids: Map<string, string>;
-  /** Characters that the snapshot may still take. What is shared by many steps is in each of them. */
+  /** The snapshot's remaining character budget. Text shared by many steps counts in each of them. */
   readonly budget: { left: number };
 }
 
-/** Takes from the budget; when it is gone that is a problem, and nothing more is compiled. */
+/** Deducts from the budget; exceeding it is a problem, and nothing more is compiled. */
 export function spend({ budget, problems }: Compilation, characters: number, at: string): void {
   if (budget.left < 0) return;
   budget.left -= characters;
@@ -43,7 +43,7 @@ export function spend({ budget, problems }: Compilation, characters: number, at:
   problems.add('too_large', at, message, 'Split it, or share less guidance and fewer conditions among its steps.');
 }
 
-/** Keeps a condition under an id; several must all hold. */
+/** Registers a condition under an id; several must all hold. */
 export function addCondition(
   compilation: Compilation,
   conditionId: string,
@@ -60,7 +60,7 @@ export function addCondition(
   return conditionId;
 }
 
-/** Keeps the contract that is asked for, so that it is pinned with the workflow. */
+/** Registers a required contract, so that it is pinned with the workflow. */
 export function addContract(compilation: Compilation, contractRef: string, at: string): boolean {
   const pack = contractPack(contractRef);
   if (pack !== undefined) {
@@ -76,7 +76,7 @@ export function addContract(compilation: Compilation, contractRef: string, at: s
   return false;
 }
 
-/** Takes an id for a step or a loop; two cannot have one. */
+/** Reserves an id for a step or a loop; ids are unique. */
 export function takeId(compilation: Compilation, id: string, at: string): void {
   const first = compilation.ids.get(id);
   if (first === undefined) {
@@ -89,7 +89,7 @@ export function takeId(compilation: Compilation, id: string, at: string): void {
 
 export type FunctionKey = CompiledStep['functions'][number];
 
-/** Keeps the functions that are defined in one place. */
+/** Registers the functions defined in one place. */
 export function addFunctions(
   compilation: Compilation,
   sources: readonly SourceFunction[] | undefined,
@@ -119,7 +119,7 @@ export function addFunctions(
   }
 }
 
-/** `name()` and `name` are one function. */
+/** `name()` and `name` are the same function. */
 export function functionName(reference: string): string {
   return reference.replace(/\(.*$/s, '').trim();
 }

@@ -18,26 +18,26 @@ export interface CompileOptions {
   readonly routines: Routines;
   readonly sourceKind: SourceKind;
   readonly mode: CompileMode;
-  /** What the extension points of the workflow are bound to, by slot. */
+  /** Bindings of the workflow's extension points, by slot. */
   readonly bindings?: ReadonlyMap<string, string>;
 }
 
 export interface CompiledWorkflow {
   readonly snapshot: CompiledWorkflowSnapshotV1;
-  /** The digest of the snapshot: what a run is pinned to. */
+  /** The digest of the snapshot, to which a run is pinned. */
   readonly workflowHash: Digest;
   readonly warnings: readonly WorkflowProblem[];
 }
 
 export interface WorkflowRejected {
   readonly code: 'workflow/invalid';
-  /** All that is wrong, warnings among them, in the order of the file's pointers. */
+  /** All problems, including warnings, sorted by pointer. */
   readonly problems: readonly WorkflowProblem[];
 }
 
 /**
  * Compiles a workflow source: reading, templates, features, then step by step refs and prompt blocks, contracts,
- * functions, fragments, derived steps, conditions and loops. Every pass goes on after a problem, so the report has all.
+ * functions, fragments, derived steps, conditions and loops. Every pass continues after a problem, so the report is complete.
  */
 export function compileWorkflow(source: unknown, options: CompileOptions): Result<CompiledWorkflow, WorkflowRejected> {
   const problems = problemList(options.mode);
@@ -51,7 +51,7 @@ export function compileWorkflow(source: unknown, options: CompileOptions): Resul
     problems.add('too_large', '', message, 'Split it into several workflows.');
     return err({ code: 'workflow/invalid', problems: problems.all() });
   }
-  // Through the text, so that the snapshot is exactly what is hashed and stored.
+  // Parsed back from the text, so that the snapshot is exactly what is hashed and stored.
   return ok({ snapshot: JSON.parse(text) as CompiledWorkflowSnapshotV1, workflowHash: options.hasher(text), warnings });
 }
 
@@ -158,7 +158,7 @@ function checkWorkflowId(
   }
 }
 
-/** Where the first step that delegates stands. */
+/** The location of the first step that delegates. */
 function delegationPlace(nodes: readonly ExpandedNode[]): string | undefined {
   for (const node of nodes) {
     if (node.kind === 'loop') {

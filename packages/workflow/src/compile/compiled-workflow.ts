@@ -6,10 +6,10 @@ import { type Shape, shape } from './shape.ts';
 import { type ValidationExpression, validationExpression } from './validation.ts';
 
 /**
- * A workflow as it is pinned, hashed and run: fully expanded, self-contained, plain data. Version 1 is frozen; a change
- * is a version 2 beside it.
+ * A workflow as it is pinned, hashed and run: fully expanded, self-contained, plain data. Version 1 is frozen; any change is
+ * a version 2 next to it.
  *
- * C1  `program` is the order of execution. Every step and every loop of the snapshot stands in it, or in the `body` of a
+ * C1  `program` is the order of execution. Every step and every loop of the snapshot occurs in it, or in the `body` of a
  *     loop, exactly once.
  * C2  `steps` is in program order, bodies in place. `conditions`, `loops`, `contracts`, `features`, `assessments` and
  *     `references` are sorted by id; `functions` by scope (workflow, loop, step), owner and name.
@@ -17,7 +17,7 @@ import { type ValidationExpression, validationExpression } from './validation.ts
  * C4  Nothing in it depends on time, place or machine.
  */
 
-/** What an id may be so that keys, tokens and pointers can hold it without escaping. */
+/** An id that keys, tokens and pointers can contain without escaping. */
 export const delimiterSafeId = z.string().regex(/^[a-z0-9_-]+$/, 'must be of a-z, 0-9, _ and -');
 
 export const capability = z.enum(['delegation', 'web_browsing']);
@@ -43,7 +43,7 @@ const provenance = z.discriminatedUnion('source', [
   z.strictObject({ source: z.literal('feature_injected'), originId: z.string() }),
 ]);
 
-/** Text that the author did not write: what it is, where it stands, and how much it is. */
+/** Text that the author did not write: its source, location and size. */
 const injection = z.strictObject({
   kind: z.enum(['ref', 'feature']),
   id: z.string(),
@@ -52,7 +52,7 @@ const injection = z.strictObject({
   placement: z.enum(['goal', 'constraints', 'procedure', 'verify', 'guidance']),
 });
 
-/** A text of prompt blocks whose refs are resolved: what came from a ref keeps its id. */
+/** A text of prompt blocks with resolved refs: parts from a ref keep its id. */
 const resolvedPart = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('text'), text: z.string() }),
   z.strictObject({ kind: z.literal('ref'), refId: z.string(), refContentHash: digest, text: z.string() }),
@@ -67,7 +67,7 @@ const promptBlocks = z.strictObject({
   verify: z.array(resolvedText).optional(),
 });
 
-/** A part of a prompt that is there when its condition holds, or always. */
+/** A part of a prompt that is included if its condition holds, or always. */
 const promptFragment = z.strictObject({
   fragmentId: z.string(),
   conditionId: delimiterSafeId.optional(),
@@ -94,14 +94,14 @@ const delegation = z.strictObject({
   workflowId: z.string(),
   goal: z.string().optional(),
   conditionId: delimiterSafeId.optional(),
-  /** Names in the delegate's context, and the names here that they take their values from. */
+  /** Names in the delegate's context, mapped to the names here that provide their values. */
   contextMapping: z.array(z.strictObject({ to: z.string(), from: z.string() })),
   args: z.record(z.string(), json),
   modelTier: modelTier.optional(),
   allowedTools: texts.optional(),
 });
 
-/** A function's text by its name and where it is defined. `owner` is a loop's or a step's id; absent for `workflow`. */
+/** A function's text by name and scope. `owner` is a loop's or a step's id; absent for `workflow`. */
 const functionKey = z.strictObject({
   scope: z.enum(['workflow', 'loop', 'step']),
   owner: delimiterSafeId.optional(),
@@ -110,7 +110,7 @@ const functionKey = z.strictObject({
 
 export const compiledStep = z.strictObject({
   stepId: delimiterSafeId,
-  /** The id as people know it: dotted where a template was expanded. */
+  /** The id for people: dotted if a template was expanded. */
   sourceId: z.string(),
   title: z.string(),
   kind: z.enum(['standard', 'parallel', 'synthesis', 'audit', 'verification', 'capability_probe']),
@@ -130,12 +130,12 @@ export const compiledStep = z.strictObject({
   confirmation,
   runConditionId: delimiterSafeId.optional(),
   validation: validationExpression.optional(),
-  /** When there is a contract, it is what counts and `validation` is not asked. */
+  /** If there is a contract, `validation` is not checked. */
   output: z.strictObject({ contractRef: z.string(), required: z.boolean() }).optional(),
   assessmentRefs: texts,
   assessmentConsequences: z.array(assessmentConsequence),
   notesRequired: z.boolean(),
-  /** Choices that are the person's, sorted; absent where there are none. */
+  /** Choices reserved for the person, sorted; absent if there are none. */
   nonAssumableChoices: z.array(nonAssumableChoiceKind).min(1).optional(),
   /** The functions that the step refers to or calls, nearest scope first, then by name. */
   functions: z.array(functionKey),
@@ -152,7 +152,7 @@ const programEntry = z.discriminatedUnion('kind', [
 ]);
 
 /**
- * What says whether there is another iteration. `while` and `until` ask a condition; `for` counts to a number or to
+ * Decides whether there is another iteration. `while` and `until` evaluate a condition; `for` counts to a number or to
  * the value of a context key; `forEach` takes the items of a context key.
  */
 const loopControl = z.discriminatedUnion('kind', [
@@ -167,7 +167,7 @@ export const compiledLoop = z.strictObject({
   sourceId: z.string(),
   title: z.string(),
   type: z.enum(['while', 'until', 'for', 'forEach']),
-  /** How many iterations there may be. */
+  /** The maximum number of iterations. */
   maxIterations: z.int().positive(),
   control: loopControl,
   /** Context names that an iteration sees: its number from 1, and for `forEach` the item and its index from 0. */
@@ -201,7 +201,7 @@ export const compiledCondition = z.discriminatedUnion('kind', [
 
 export const compiledContract = z.strictObject({
   contractRef: z.string(),
-  /** The `kind` of the artifacts it speaks of. */
+  /** The `kind` of its artifacts. */
   artifactKind: z.string(),
   /** The artifact without its `kind`. */
   shape,
@@ -273,7 +273,7 @@ export const compiledWorkflowSnapshotV1 = z.strictObject({
   compiledWarnings: z.array(compiledWarning),
 });
 
-/** Read-only all the way down; stops at types that nest without end and are read-only by themselves. */
+/** Deeply read-only; stops at recursive types, which are already read-only. */
 type Frozen<T> = [Json] extends [T]
   ? T
   : [T] extends [Shape | ConditionExpression | ValidationExpression | undefined]

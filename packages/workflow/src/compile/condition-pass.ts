@@ -4,7 +4,7 @@ import { CONDITION_OPERATORS, type ConditionExpression, type ConditionOperator }
 import type { ProblemList } from './problem.ts';
 import type { SourceCondition } from './source-format.ts';
 
-/** Where a value of a source stands: a pointer into the file that is compiled. */
+/** The location of a source value: a pointer into the compiled file. */
 export type Place = (container: object, key?: string | number) => string;
 
 const OPERATORS = CONDITION_OPERATORS.filter(operator => operator !== 'truthy');
@@ -50,7 +50,7 @@ function comparison(source: SourceCondition, key: string, place: Place, problems
   return operators.length === 1 ? compare(first) : { kind: 'and', of: operators.map(compare) };
 }
 
-/** A pattern from a file must be one that can be matched in bounded time. */
+/** A pattern from a file must be matchable in bounded time. */
 export function checkPattern(pattern: string, flags: string, at: string, problems: ProblemList): void {
   const parsed = parsePattern(pattern, flags);
   if (parsed.ok) return;

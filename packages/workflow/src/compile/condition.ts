@@ -1,7 +1,7 @@
 import { type Json, json } from '@signalbox/model';
 import * as z from 'zod';
 
-/** What one context key is compared by. `truthy` is a condition that names a key and nothing else. */
+/** Comparison operators on a context key. `truthy` is a condition that only names a key. */
 export const CONDITION_OPERATORS = [
   'truthy',
   'equals',

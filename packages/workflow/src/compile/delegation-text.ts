@@ -20,7 +20,7 @@ const RULES = [
   'If you have no subagents, do each part yourself in this order and say so in your notes.',
 ].join('\n');
 
-/** What a parallel step tells the agent: a part that is there always, and one for each delegation that applies. */
+/** The text of a parallel step: a fixed part, and one for each applicable delegation. */
 export function delegationParts(
   compilation: Compilation,
   step: SourceParallelStep,

@@ -4,7 +4,7 @@ import { finishedText } from './prompt-text.ts';
 import type { SourceParallelStep, SourceStandardStep } from './source-format.ts';
 import type { Surroundings } from './template-pass.ts';
 
-/** The steps that a step brings along, in this order: its synthesis, its audit, its verification. */
+/** The steps derived from a step, in this order: synthesis, audit, verification. */
 export function derivedSteps(
   compilation: Compilation,
   of: CompiledStep,

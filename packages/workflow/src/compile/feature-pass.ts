@@ -10,14 +10,14 @@ import type { SourceFeature } from './source-format.ts';
 export const CAPABILITIES_FEATURE = 'wr.features.capabilities';
 const PROBE_TEMPLATE = 'wr.templates.capability_probe';
 
-/** A feature that a workflow switches on, and how. */
+/** A feature that a workflow enables, with its configuration. */
 export interface ResolvedFeature {
   readonly feature: Feature;
   readonly config: JsonObject;
   readonly at: string;
 }
 
-/** Each feature once, by id: the order in the file does not count. */
+/** Each feature once, sorted by id: the order in the file does not matter. */
 export function resolveFeatures(
   sources: readonly SourceFeature[] | undefined,
   place: Place,
@@ -54,7 +54,7 @@ export function resolveFeatures(
 
 type Needs = CompiledWorkflowSnapshotV1['capabilities'];
 
-/** What the workflow asks of the agent. A step that delegates would like delegation. */
+/** The capabilities that the workflow needs. A step that delegates prefers delegation. */
 export function capabilityNeeds(
   resolved: readonly ResolvedFeature[],
   delegatesAt: string | undefined,
@@ -94,7 +94,7 @@ const TRIALS: Readonly<Record<Capability, string>> = {
   web_browsing: 'Fetch one public page with your browsing or fetching tool. Do not answer from memory.',
 };
 
-/** A step that tries out a capability which the workflow cannot do without. */
+/** A step that probes a required capability. */
 export function probeStep(compilation: Compilation, capability: Capability, at: string): CompiledStep {
   const stepId = `wr_probe_${capability}`;
   takeId(compilation, stepId, at);

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@signalbox/model';
 import type { Shape } from './shape.ts';
 
-/** A JSON Schema of an older file as a shape, and the keywords in it that have no counterpart. */
+/** Converts a JSON Schema from an older file to a shape, and lists keywords without an equivalent. */
 export function shapeOfJsonSchema(schema: JsonObject): { readonly shape: Shape; readonly ignored: readonly string[] } {
   const ignored = new Set<string>();
   return { shape: convert(schema, ignored), ignored: [...ignored].sort() };

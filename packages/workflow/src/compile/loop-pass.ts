@@ -10,7 +10,7 @@ type LoopNode = Extract<ExpandedNode, { kind: 'loop' }>;
 
 const LOOP_CONTROL = 'wr.contracts.loop_control';
 
-/** Compiles a list of steps and loops in order; answers the program that they make. */
+/** Compiles a list of steps and loops in order; returns their program. */
 export function compileProgram(
   compilation: Compilation,
   nodes: readonly ExpandedNode[],
@@ -115,7 +115,7 @@ function compileLoop(
     return addCondition(compilation, conditionId, [condition], place);
   }
 
-  /** A loop that waits for an artifact which no step of its body is asked for would block. */
+  /** A loop would block if no step of its body had to provide its control artifact. */
   function checkDecision(): void {
     if (step.loop.conditionSource?.kind !== 'artifact_contract') return;
     const decides = compilation.steps
@@ -131,7 +131,7 @@ function compileLoop(
   }
 }
 
-/** What a loop asks to be confirmed is confirmed at the first step of its body. */
+/** A loop's confirmation happens at the first step of its body. */
 function confirmed({ step, body }: LoopNode): readonly ExpandedNode[] {
   const first = body.findIndex(node => node.kind === 'step');
   return body.map((node, index) =>

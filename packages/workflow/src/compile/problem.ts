@@ -1,8 +1,8 @@
 import { limits } from './limits.ts';
 
 /**
- * Everything that can be wrong with a workflow file. The set is closed; each says whether the workflow can still be run
- * (a warning) or not.
+ * Everything that can be wrong with a workflow file. The set is closed; each entry says whether the workflow can still be
+ * run (a warning) or not.
  */
 export const problemCodes = {
   not_json: 'error',
@@ -54,23 +54,23 @@ export const problemCodes = {
 export type ProblemCode = keyof typeof problemCodes;
 export type Severity = 'error' | 'warning';
 
-/** One thing that is wrong: where in the file, what, and how to mend it. */
+/** One problem: its location in the file, what is wrong, and how to fix it. */
 export interface WorkflowProblem {
   readonly code: ProblemCode;
   readonly severity: Severity;
-  /** A JSON pointer that leads to a value of the file: what is wrong, or the nearest thing around what is missing. */
+  /** A JSON pointer to the wrong value, or to the nearest parent of a missing one. */
   readonly path: string;
   readonly message: string;
   readonly suggestion: string;
 }
 
-/** `strict` is for authors: what a loader only warns of, because files exist that have it, is an error. */
+/** `strict` is for authors: it turns the loader's warnings, kept for existing files, into errors. */
 export type CompileMode = 'load' | 'strict';
 
 const STRICT_ERRORS: ReadonlySet<ProblemCode> = new Set(['unknown_field', 'legacy_id']);
 
 export interface ProblemList {
-  /** A suggestion that takes work to find is given as a function: it is asked only for problems that are listed. */
+  /** An expensive suggestion is a function: it is called only for listed problems. */
   add(code: ProblemCode, path: string, message: string, suggestion: string | (() => string)): void;
   readonly hasErrors: boolean;
   /** Sorted by path, then code. */
@@ -113,16 +113,16 @@ export function problemList(mode: CompileMode): ProblemList {
   };
 }
 
-/** The order of code units, the same on every machine. */
+/** Code unit order, the same on every machine. */
 export function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** How long a name and how many known ones are compared, so that a report of slips takes bounded time. */
+/** Limits on name length and candidates, so that suggestions take bounded time. */
 const NEAREST_LENGTH = 60;
 const NEAREST_CANDIDATES = 500;
 
-/** What was probably meant: the known name that is nearest, if one is near. */
+/** The closest known name, if one is close enough. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   if (name.length > NEAREST_LENGTH) return undefined;
   let compared = 0;
@@ -137,7 +137,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** Advice for a name that is none of a closed set. */
+/** A suggestion for a name outside a closed set. */
 export function meantOrOneOf(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
   if (meant !== undefined) return `Did you mean "${meant}"?`;

@@ -19,7 +19,7 @@ export interface CompiledPrompt {
   readonly injections: readonly Injection[];
 }
 
-/** Resolves the refs of prompt blocks, adds what features say, and renders the sections. */
+/** Resolves the refs of prompt blocks, adds the features' text, and renders the sections. */
 export function compilePromptBlocks(
   source: SourcePromptBlocks,
   around: Surroundings,
@@ -90,7 +90,7 @@ export function compilePromptBlocks(
   };
 }
 
-/** What features added to a step, where they did. */
+/** Text that features added to a step, if any. */
 export function featureInjections(
   features: readonly Feature[],
   placement: Placement,

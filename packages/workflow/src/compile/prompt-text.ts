@@ -2,10 +2,10 @@ import { utf8Length } from '@signalbox/model';
 import { limits } from './limits.ts';
 import { nearest, type ProblemList } from './problem.ts';
 
-/** What `{{wr.bindings.slot}}` stands for, by slot. */
+/** Values of `{{wr.bindings.slot}}`, by slot. */
 export type Slots = ReadonlyMap<string, string>;
 
-/** Slots of a workflow: what the caller binds, else the default. A slot with neither stays unbound. */
+/** A workflow's slots: the caller's binding, else the default. A slot with neither stays unbound. */
 export function slotsOf(
   points: readonly { readonly slotId: string; readonly default?: string | undefined }[] | undefined,
   bindings: ReadonlyMap<string, string>,
@@ -20,7 +20,7 @@ export function slotsOf(
 
 const BINDING = /\{\{\s*wr\.bindings\.([A-Za-z0-9_-]+)\s*\}\}/g;
 
-/** A text with its bindings put in. Nothing of `{{wr.` is left, or there is a problem. */
+/** A text with its bindings inserted. A remaining `{{wr.` is a problem. */
 export function finishedText(text: string, slots: Slots, at: string, problems: ProblemList): string {
   if (!text.includes('{{')) return text;
   const finished = text.replaceAll(BINDING, (whole, slot: string) => {

@@ -14,7 +14,7 @@ export interface Routine {
 /** Routines by name. */
 export type Routines = ReadonlyMap<string, Routine>;
 
-/** The first of a name counts: give those that must not be shadowed first. */
+/** The first of a name wins: list those that must not be shadowed first. */
 export function readRoutines(sources: Iterable<unknown>): Routines {
   const routines = new Map<string, Routine>();
   for (const source of sources) {

@@ -2,7 +2,7 @@ import { canonicalJson, tryCanonicalJson } from '@signalbox/model';
 import type { Shape, ShapeField } from './shape.ts';
 import { pointerToken } from './source-copy.ts';
 
-/** One way in which a value is not of a shape; `path` is a JSON pointer into the value. */
+/** One way in which a value does not fit a shape; `path` is a JSON pointer into the value. */
 export interface ShapeFault {
   readonly path: string;
   readonly reason: string;
@@ -10,7 +10,7 @@ export interface ShapeFault {
 
 const MAX_FAULTS = 20;
 
-/** Everything in which a value differs from a shape, in the order of the shape; none where it fits. */
+/** All differences between a value and a shape, in the order of the shape; empty if it fits. */
 export function shapeFaults(shape: Shape, value: unknown): readonly ShapeFault[] {
   const faults: ShapeFault[] = [];
   check(shape, value, '', faults);

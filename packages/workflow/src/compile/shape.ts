@@ -2,8 +2,8 @@ import { type Json, json } from '@signalbox/model';
 import * as z from 'zod';
 
 /**
- * The shape of a value as plain data, so that a contract can be pinned, hashed and checked years later by the text of the
- * snapshot alone. An object that is not `open` refuses fields it does not name.
+ * The shape of a value as plain data, so that a contract can be pinned, hashed and checked years later from the snapshot
+ * alone. An object that is not `open` rejects unknown fields.
  */
 export type Shape =
   | { readonly type: 'any' }

@@ -2,21 +2,21 @@ import type { Json } from '@signalbox/model';
 import { limits } from './limits.ts';
 import type { ProblemList } from './problem.ts';
 
-/** A mutable copy of a source that knows where in the file each of its objects and lists stands. */
+/** A mutable copy of a source that remembers the location of each of its objects and lists. */
 export interface SourceCopy {
   readonly root: unknown;
-  /** The JSON pointer of an object or list of the copy, however the copy was changed since. */
+  /** The JSON pointer of an object or list of the copy, even after changes to the copy. */
   pointerOf(container: object): string;
-  /** The pointer of a member: a field of an object, or an item of a list at its present index. */
+  /** The pointer of a member: a field of an object, or an item of a list at its current index. */
   memberPointer(container: object, key: string | number): string;
-  /** Takes a member out: a field, or the items of a list at these present indices. */
+  /** Removes a member: a field, or list items at these current indices. */
   remove(container: object, key: string): void;
   removeItems(list: unknown[], indices: ReadonlySet<number>): void;
 }
 
 /**
- * Copies plain data within the limits, or says why not and answers undefined. A key named `__proto__` is reported and
- * left out, so no later code can trip over it.
+ * Copies plain data within the limits, or reports why not and returns undefined. A key named `__proto__` is reported and
+ * omitted, so that no later code can trip over it.
  */
 export function copySource(source: Json, problems: ProblemList): SourceCopy | undefined {
   const pointers = new WeakMap<object, string>();
@@ -83,7 +83,7 @@ export function copySource(source: Json, problems: ProblemList): SourceCopy | un
   };
 }
 
-/** A key as it stands in a JSON pointer (RFC 6901). */
+/** A key escaped for a JSON pointer (RFC 6901). */
 export function pointerToken(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

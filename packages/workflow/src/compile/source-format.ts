@@ -5,8 +5,8 @@ import { autonomy, metricsProfile, modelTier, riskPolicy } from './compiled-work
 import { limits } from './limits.ts';
 
 /**
- * The workflow source format. These schemas have no defaults and change nothing: what passes is what was given, so the
- * passes of the compiler work on the file's own objects and can say where each stands.
+ * The workflow source format. These schemas have no defaults and transform nothing, so the compiler's passes work on the
+ * file's own objects and can report their locations.
  */
 
 const words = text.max(limits.textBytes);
@@ -118,7 +118,7 @@ const confirmation = z.union([
 ]);
 export type SourceConfirmation = z.infer<typeof confirmation>;
 
-/** Kinds of choices that an agent may not make by itself. */
+/** Kinds of choices that an agent may not make on its own. */
 const nonAssumableChoices = list(nonAssumableChoiceKind);
 export type SourceChoiceKind = z.infer<typeof nonAssumableChoiceKind>;
 
@@ -292,7 +292,7 @@ export const sourceWorkflow = z.strictObject({
 });
 export type SourceWorkflow = z.infer<typeof sourceWorkflow>;
 
-/** The fields of every object of the format, by what the object is. */
+/** The fields of every object of the format, by object type. */
 export const sourceFields = {
   workflow: Object.keys(sourceWorkflow.shape),
   standard: Object.keys(standardStep.shape),

@@ -5,17 +5,17 @@ import { nearest, type ProblemList } from './problem.ts';
 import { copySource, type SourceCopy } from './source-copy.ts';
 import { type SourceWorkflow, sourceFields, sourceWorkflow } from './source-format.ts';
 
-/** A source whose shape is right, perhaps because parts that were wrong have been reported and taken out. */
+/** A source with a valid shape; invalid parts have been reported and removed. */
 export interface ReadSource {
   readonly workflow: SourceWorkflow;
   readonly copy: SourceCopy;
-  /** Pointers of what was taken out: its absence is no problem of its own. */
+  /** Pointers to removed parts: their absence is not another problem. */
   readonly removed: ReadonlySet<string>;
 }
 
 /**
- * Checks the shape of a source and reports all that is wrong with it. What is wrong is taken out of the copy, so that the
- * passes after this one can report what they find in the rest; undefined where nothing is left to look at.
+ * Checks the shape of a source and reports all problems. Invalid parts are removed from the copy, so that later passes can
+ * report problems in the rest; undefined if nothing is left.
  */
 export function readSource(source: unknown, problems: ProblemList): ReadSource | undefined {
   const plain = tryCanonicalJson(source);
@@ -45,8 +45,8 @@ export function readSource(source: unknown, problems: ProblemList): ReadSource |
 }
 
 /**
- * Takes out what is wrong until the shape is right, and answers what was taken; undefined where that cannot be. Most files
- * take one round or two.
+ * Removes invalid parts until the shape is valid, and returns the removed parts; undefined if that is impossible. Most files
+ * take one or two rounds.
  */
 function mend(copy: SourceCopy, problems: ProblemList): ReadonlySet<string> | undefined {
   const removed = new Set<string>();
@@ -60,7 +60,7 @@ function mend(copy: SourceCopy, problems: ProblemList): ReadonlySet<string> | un
       for (const issue of wrong.slice(0, limits.wrongValues)) reportIssue(copy, locate(copy, issue), problems, removed);
       return undefined;
     }
-    // All are found first: what is taken out for one may be around what another is about.
+    // All are located first: a part removed for one issue may contain another.
     const located = issues.map(issue => locate(copy, issue));
     for (const each of located) reportIssue(copy, each, problems, removed);
     for (const each of located) takeOut(copy, each, removed, taken);
@@ -71,7 +71,7 @@ function mend(copy: SourceCopy, problems: ProblemList): ReadonlySet<string> | un
 
 type Issue = z.core.$ZodIssue;
 
-/** A union's issue becomes those of the branch that came furthest; an issue of the choice itself stays. */
+/** Replaces a union's issue by those of the best matching branch; an issue of the choice itself stays. */
 function leaves(issue: Issue): readonly Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const branches = issue.errors.filter(branch => branch.some(inner => inner.path.length > 0 || isUnknownKey(inner)));
@@ -108,10 +108,10 @@ function placeOf(copy: SourceCopy, path: readonly PropertyKey[]): Place {
   return { container, key: undefined, exists: true };
 }
 
-/** An issue and what it is about, found before anything was taken out. */
+/** An issue and its subject, located before anything was removed. */
 interface Located extends Place {
   readonly issue: Issue;
-  /** The object that lacks a field or has one too many, and where it stands. */
+  /** The object with a missing or extra field, and its location. */
   readonly object: object;
   readonly owner: Place;
 }
@@ -150,7 +150,7 @@ function reportIssue(copy: SourceCopy, located: Located, problems: ProblemList, 
   problems.add('missing_field', pointer, `${quoted(String(key))} is missing.`, `Add ${quoted(String(key))}.`);
 }
 
-/** Takes out what an issue is about: the value itself, or what lacks a value that it must have. */
+/** Removes the subject of an issue: the value itself, or the object that lacks a required one. */
 function takeOut(copy: SourceCopy, located: Located, removed: Set<string>, taken: Map<unknown[], Set<number>>): void {
   const { issue, container, key, exists, owner, object } = located;
   if (issue.code === 'unrecognized_keys') {
@@ -171,7 +171,7 @@ function takeOut(copy: SourceCopy, located: Located, removed: Set<string>, taken
   Reflect.set(container, name, standIn);
 }
 
-/** What stands in for a missing field, so that the rest of what lacks it can be looked at. */
+/** A placeholder for a missing field, so that the rest of its object can be checked. */
 const standIns: Readonly<Record<string, Json>> = {
   name: 'unnamed',
   title: 'untitled',
@@ -235,5 +235,5 @@ function quoted(name: string): string {
   return `"${name.length > 80 ? `${name.slice(0, 80)}…` : name}"`;
 }
 
-/** Names that an unknown field may be a slip of. */
+/** Known names that an unknown field may be a typo of. */
 const knownFields: ReadonlySet<string> = new Set(Object.values(sourceFields).flat());

@@ -24,10 +24,10 @@ import { delimiterSafe } from './workflow-id.ts';
 type StepNode = Extract<ExpandedNode, { kind: 'step' }>;
 type SourceWorkStep = SourceStandardStep | SourceParallelStep;
 
-/** A compiled step before it is given its place among the others. */
+/** A compiled step before it gets its place in the program. */
 export type StepDraft = Omit<CompiledStep, 'stepId' | 'sourceId' | 'title' | 'kind' | 'prompt'>;
 
-/** Compiles a step and those that it brings along (synthesis, audit, verification); answers their order. */
+/** Compiles a step and its derived steps (synthesis, audit, verification); returns their order. */
 export function compileStep(
   compilation: Compilation,
   node: StepNode,
@@ -134,7 +134,7 @@ export function compileStep(
     return list?.map((text, index) => finish(text, place(list, index))) ?? [];
   }
 
-  /** The step's own, and of its template those it refers to and does not define anew. */
+  /** The step's own functions, and those of its template that it refers to without redefining. */
   function stepFunctions() {
     const own = step.functionDefinitions ?? [];
     const wanted = new Set(references().map(({ name }) => name));
@@ -192,7 +192,7 @@ export function compileStep(
   }
 }
 
-/** Undefined where there are none, so that a workflow without any is what it was before there were any. */
+/** Undefined if there are none, so that a workflow without any keeps its hash from before the field existed. */
 function choicesOf(step: SourceWorkStep, { choices }: Surroundings): CompiledStep['nonAssumableChoices'] {
   const marked = new Set([...choices, ...(step.nonAssumableChoices ?? [])]);
   return marked.size === 0 ? undefined : [...marked].sort();

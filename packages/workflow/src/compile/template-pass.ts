@@ -18,35 +18,35 @@ import type {
 } from './source-format.ts';
 import { isStepId, mendedStepId } from './workflow-id.ts';
 
-/** What a step or loop has from what stands around it. */
+/** What a step or loop inherits from its surroundings. */
 export interface Surroundings {
   readonly place: Place;
   readonly slots: Slots;
-  /** Conditions of the calls that it was expanded from: all must hold. */
+  /** Conditions of the calls it was expanded from: all must hold. */
   readonly conditions: readonly SourceCondition[];
   readonly guidance: readonly string[];
   readonly agentRole?: string | undefined;
-  /** Choices that are the person's in everything here. */
+  /** Choices reserved for the person in everything here. */
   readonly choices: readonly SourceChoiceKind[];
   readonly functions?: TemplateFunctions | undefined;
   /** The template it came from. */
   readonly templateId?: string | undefined;
 }
 
-/** Functions by name that the steps of a template can see: of its call, of the routine, then of what is around the call. */
+/** Functions visible to the steps of a template, by name: of its call, of the routine, then of the call's surroundings. */
 export interface TemplateFunctions {
   readonly own: ReadonlyMap<string, SourceFunction>;
   readonly outer: TemplateFunctions | undefined;
 }
 
-/** A place in the program, templates expanded and bodies found. */
+/** A program entry with templates expanded and bodies resolved. */
 export type ExpandedNode =
   | {
       readonly kind: 'step';
       readonly sourceId: string;
       readonly step: SourceStandardStep | SourceParallelStep;
       readonly around: Surroundings;
-      /** What the caller of a template asks of the last step of it. */
+      /** What the caller of a template requires of its last step. */
       readonly confirmation?: SourceConfirmation | undefined;
     }
   | {
@@ -59,7 +59,7 @@ export type ExpandedNode =
 
 export interface Expansion {
   readonly nodes: readonly ExpandedNode[];
-  /** The assessments of the routines that were expanded. */
+  /** The assessments of the expanded routines. */
   readonly assessments: readonly { readonly source: Assessment; readonly at: string }[];
 }
 
@@ -70,12 +70,12 @@ interface Level {
   readonly around: Surroundings;
   readonly templates: readonly string[];
   readonly loops: number;
-  /** Steps of this file that loops take as their body by id. */
+  /** Steps of this file that loops use as their body by id. */
   readonly referable: ReadonlyMap<string, SourceStep>;
   readonly used: Set<string>;
 }
 
-/** Expands every template call in place, in the template's own order, and puts step references where they are meant. */
+/** Expands every template call in place, in the template's order, and resolves step references. */
 export function expandTemplates(
   workflow: SourceWorkflow,
   around: Surroundings,
@@ -264,7 +264,7 @@ export function expandTemplates(
     return texts.map(text => finishedText(text, slots, at, problems));
   }
 
-  /** What a call cannot pass on to the steps that take its place. */
+  /** Fields that a call cannot pass on to the steps that replace it. */
   function checkCallFields(step: SourceStandardStep, around: Surroundings): void {
     const unused = [
       ...(['validationCriteria', 'outputContract', 'assessmentRefs', 'assessmentConsequences'] as const),
@@ -309,7 +309,7 @@ export function expandTemplates(
   }
 }
 
-/** What a copied value counts besides its characters. */
+/** The cost of a copied value in addition to its characters. */
 const VALUE_COST = 16;
 
 /** `{arg}`, and not `{{path}}`. */
@@ -323,7 +323,7 @@ function collectBodyRefs(steps: readonly SourceStep[], found: Set<string>): void
   }
 }
 
-/** The first of a name counts. */
+/** The first of a name wins. */
 function byName(functions: readonly SourceFunction[]): ReadonlyMap<string, SourceFunction> {
   return new Map(functions.toReversed().map(each => [functionName(each.name), each]));
 }

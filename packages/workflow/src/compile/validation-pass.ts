@@ -4,7 +4,7 @@ import type { ProblemList } from './problem.ts';
 import type { SourceCondition, SourceRule } from './source-format.ts';
 import type { ValidationExpression, ValidationTest } from './validation.ts';
 
-/** The criteria of a step. `addCondition` keeps the condition of a rule and answers its id. */
+/** The criteria of a step. `addCondition` registers the condition of a rule and returns its id. */
 export function compileValidation(
   source: SourceRule | readonly SourceRule[],
   place: Place,
@@ -103,7 +103,7 @@ function rulesOf(expression: ValidationExpression): readonly Extract<ValidationE
   }
 }
 
-/** A word alone, or a word that is said to be true. */
+/** A bare word, or a word asserted to be true. */
 function isFlag(value: string): boolean {
   return /^\s*[\w-]+\s*(?:[=:]\s*true\s*)?$/i.test(value);
 }

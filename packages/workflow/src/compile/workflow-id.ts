@@ -7,14 +7,14 @@ export type IdStatus = 'namespaced' | 'legacy';
 const NAMESPACED = /^[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*$/;
 const LEGACY = /^[a-z0-9][a-z0-9_-]*$/;
 
-/** Undefined for what is no workflow id at all. */
+/** Undefined if it is not a workflow id at all. */
 export function idStatusOf(workflowId: string): IdStatus | undefined {
   if (workflowId.length > 200) return undefined;
   if (NAMESPACED.test(workflowId)) return 'namespaced';
   return LEGACY.test(workflowId) ? 'legacy' : undefined;
 }
 
-/** `wr.` is ours: what is not bundled cannot define it, so nothing can stand in for a bundled workflow. */
+/** `wr.` is reserved: only bundled workflows can define it, so nothing can replace one. */
 export function isReservedId(workflowId: string): boolean {
   return workflowId.startsWith('wr.');
 }
@@ -28,8 +28,8 @@ const NAMESPACE_OF: Readonly<Record<SourceKind, string>> = {
 };
 
 /**
- * The namespaced id that a legacy one should get: by its source, the same on every machine. `isTaken` tells which ids
- * are in use; `sourceHash` (hex digits of a digest of the source) makes the suffix where the plain one is.
+ * The namespaced id that a legacy one should get: derived from its source, the same on every machine. `isTaken` reports ids in
+ * use; `sourceHash` (hex digits of a digest of the source) provides the suffix if the plain id is taken.
  */
 export function suggestedIdOf(
   workflowId: string,
@@ -62,7 +62,7 @@ export function isStepId(id: string): boolean {
   return id.length <= 100 && STEP_ID.test(id);
 }
 
-/** A step id that is one, and as near as can be to what was written. */
+/** A valid step id as close as possible to the given text. */
 export function mendedStepId(id: string): string {
   const mended = id
     .toLowerCase()
@@ -73,8 +73,8 @@ export function mendedStepId(id: string): string {
 }
 
 /**
- * The one place where a dotted id (`caller.step`, after a template was expanded) becomes one that keys, tokens and
- * pointers can hold.
+ * The only place where a dotted id (`caller.step`, from an expanded template) becomes one that keys, tokens and pointers can
+ * contain.
  */
 export function delimiterSafe(sourceId: string): string {
   return sourceId.replaceAll('.', '_');

@@ -6,8 +6,8 @@ import type { Reason } from './reason.ts';
 import type { WorkflowIndex } from './workflow-index.ts';
 
 /**
- * What the assessments of a step lack, and what follows from those that are there: a level that asks for more work
- * blocks the step with its guidance until a later attempt has another level.
+ * What a step's assessments lack, and the consequences of those given: a level that requires more work blocks the step with
+ * its guidance until a later attempt has another level.
  */
 export function judgeAssessments(
   index: WorkflowIndex,

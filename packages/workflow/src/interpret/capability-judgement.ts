@@ -5,7 +5,7 @@ import { artifactFaults, artifactsOf } from './contract-judgement.ts';
 import type { Reason } from './reason.ts';
 import type { WorkflowIndex } from './workflow-index.ts';
 
-/** What is known by strong provenance; what is not there is unknown. */
+/** Capabilities known with strong provenance; missing ones are unknown. */
 export type KnownCapabilities = Readonly<Partial<Record<Capability, CapabilityStatus>>>;
 
 export interface ObservedCapability {
@@ -14,7 +14,7 @@ export interface ObservedCapability {
   readonly provenance: CapabilityProvenance;
 }
 
-/** What a probe step found out: the newest valid observation of the capability that it probes. */
+/** The result of a probe step: the newest valid observation of its capability. */
 export function observedCapability(
   index: WorkflowIndex,
   step: CompiledStep,
@@ -41,7 +41,7 @@ export function observedCapability(
 
 const OBSERVATION_CONTRACT = 'wr.contracts.capability_observation';
 
-/** What required capabilities lack at a step. One whose probe is still ahead is not asked for yet. */
+/** Missing required capabilities at a step. One whose probe is still ahead is not required yet. */
 export function judgeCapabilities(
   index: WorkflowIndex,
   step: CompiledStep,

@@ -3,8 +3,8 @@ import type { ConditionExpression } from '../compile/condition.ts';
 import { type Effort, PATTERN_MAX_STEPS, testPattern } from './pattern-match.ts';
 
 /**
- * Whether a condition holds for a context. What cannot be told is a fault, never a silent false; but a part that cannot
- * be told does not matter where the other parts settle the whole.
+ * Whether a condition holds for a context. A condition that cannot be evaluated is a fault, never a silent false; but such a
+ * part does not matter if the other parts decide the result.
  */
 export function conditionValue(
   expression: ConditionExpression,
@@ -25,11 +25,11 @@ export function conditionValue(
   }
 }
 
-/** A context as it is seen somewhere: what hides other values comes first, the durable context last. */
+/** A context as seen at some place: shadowing scopes first, the durable context last. */
 export type ContextLayers = readonly JsonObject[];
 
 export interface Asking {
-  /** What a key that is not there means: nothing, as in most conditions, or that nothing can be told, as in those of loops. */
+  /** The meaning of a missing key: no value, as in most conditions, or a fault, as in loop conditions. */
   readonly missing: 'is_null' | 'is_fault';
   readonly effort: Effort;
 }
@@ -40,12 +40,12 @@ export interface ConditionFault {
   readonly reason: string;
 }
 
-/** The value at an own key; null where there is none. */
+/** The value at an own key; null if there is none. */
 export function contextValue(context: ContextLayers, key: string): Json {
   return context.find(layer => Object.hasOwn(layer, key))?.[key] ?? null;
 }
 
-/** One part that is `decisive` settles the whole, wherever it stands. */
+/** A `decisive` part decides the result, wherever it is. */
 function settle(
   parts: readonly ConditionExpression[],
   context: ContextLayers,
@@ -73,7 +73,7 @@ function compare(
   }
   const fault = (reason: string) =>
     err({ code: value === null ? 'missing_key' : 'not_comparable', key, reason } as const);
-  // Texts are read as a whole, and again at every look: what they take is bounded together.
+  // Texts are read completely at every comparison, so their total cost is bounded.
   if (typeof value === 'string') effort.steps -= value.length >>> 4;
   if (effort.steps < 0) return fault(`comparing ${key} takes too long`);
   switch (operator) {
@@ -124,7 +124,7 @@ function inOrder(operator: 'gt' | 'gte' | 'lt' | 'lte', left: number, right: num
 const TRUE_WORDS = new Set(['true', 'yes', '1']);
 const FALSE_WORDS = new Set(['false', 'no', '0']);
 
-/** Agents write `"yes"`, `"3"` and `" Large"`: what reads the same is the same. Lists and objects are never equal. */
+/** Agents write `"yes"`, `"3"` and `" Large"`: values that read the same are equal. Lists and objects are never equal. */
 function lenientlyEqual(left: Json, right: Json): boolean {
   if (typeof left === 'string' && typeof right === 'string') return folded(left) === folded(right);
   if (typeof left === 'boolean' && typeof right === 'string') return wordsOf(left).has(folded(right));

@@ -8,10 +8,10 @@ import { indexWorkflow, type WorkflowIndex } from './workflow-index.ts';
 
 export type NextIntent = 'perform_pending_then_continue' | 'await_user_confirmation' | 'rehydrate_only' | 'complete';
 
-/** Who confirms a step before it is passed. */
+/** Who must confirm a step before it passes. */
 export type ApprovalNeed = 'none' | 'user' | 'coordinator_eval' | 'human_approval';
 
-/** What the agent does next at a place. Confirmations are asked in guided mode; a person's approval in every mode that can stop. */
+/** The agent's next action at a place. Confirmations apply in guided mode; a person's approval in every mode that can stop. */
 export function nextIntentOf(
   compiled: CompiledWorkflowSnapshotV1,
   state: EngineState,
@@ -33,12 +33,12 @@ function isAsked(need: ApprovalNeed, autonomy: Autonomy): boolean {
   return need === 'human_approval' ? autonomy !== 'full_auto_never_stop' : autonomy === 'guided';
 }
 
-/** What only a person can confirm: in guided mode every confirmation by the user is an approval. */
+/** Confirmations that only a person can give: in guided mode every user confirmation is an approval. */
 export function personsNeed(need: ApprovalNeed, autonomy: Autonomy): ApprovalNeed {
   return need === 'user' && isAsked(need, autonomy) ? 'human_approval' : need;
 }
 
-/** A condition that cannot be told does not spare anybody the question. */
+/** If the condition cannot be evaluated, the question is asked. */
 export function approvalNeed(
   index: WorkflowIndex,
   { confirmation }: CompiledStep,

@@ -6,7 +6,7 @@ import { isObject } from './condition-value.ts';
 import type { Reason } from './reason.ts';
 import type { WorkflowIndex } from './workflow-index.ts';
 
-/** What the artifacts of a step lack that its output contract asks for. */
+/** What a step's artifacts lack of its output contract. */
 export function judgeContract(
   index: WorkflowIndex,
   step: CompiledStep,
@@ -24,7 +24,7 @@ export function judgeContract(
     .map(fault => invalid(step.stepId, contract, fault));
 }
 
-/** The artifacts that a contract speaks of. */
+/** The artifacts covered by a contract. */
 export function artifactsOf(contract: CompiledContract, artifacts: readonly Json[]): readonly JsonObject[] {
   return artifacts.filter(isObject).filter(artifact => artifact.kind === contract.artifactKind);
 }
@@ -41,12 +41,12 @@ export function artifactFaults(
   if (faults.length > 0 || contract.artifactKind !== LOOP_CONTROL_KIND || rest.loopId === undefined) return faults;
   const innermost = loopPath.at(-1)?.loopId;
   const loop = innermost === undefined ? undefined : index.loops.get(innermost);
-  // Outside of loops there is none to take for another.
+  // Outside loops there is nothing to confuse.
   if (loop === undefined || namesOf(index, loop).includes(rest.loopId)) return [];
   return [`/loopId must name the innermost active loop, ${loop.loopId}`];
 }
 
-/** What an agent may call a loop: its id, as authors write it too, and the name in its condition. */
+/** Names that an agent may use for a loop: its id, also in the author's spelling, and the name in its condition. */
 function namesOf(index: WorkflowIndex, loop: CompiledLoop): readonly Json[] {
   const condition = loop.control.kind === 'condition_ref' ? index.conditions.get(loop.control.conditionId) : undefined;
   return [loop.loopId, loop.sourceId, ...(condition?.kind === 'loop_control' ? [condition.loopId] : [])];

@@ -3,9 +3,9 @@ import { budgets } from '../session/bounded-text.ts';
 import type { TraceEntry, TraceRef } from '../session/event-data.ts';
 
 /**
- * The decisions of one walk in their order, as many as one record holds. Where there are more, the conditions of single
- * steps go first, because what loops did must be told; then the end is cut, which is marked. The last entry says what
- * was chosen and always stays.
+ * The decisions of one walk in order, as many as fit into one record. If there are more, conditions of single steps are
+ * dropped first, because loop decisions matter more; then the end is cut and marked. The last entry is the choice and always
+ * stays.
  */
 export function keptDecisions(entries: readonly TraceEntry[]): readonly TraceEntry[] {
   if (entries.length <= budgets.traceEntries) return entries;

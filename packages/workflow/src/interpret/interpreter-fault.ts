@@ -13,14 +13,14 @@ export interface InterpreterFault {
     | 'completed_already'
     | 'already_started'
     | 'already_complete';
-  /** The id that the fault is about. */
+  /** The id of the fault's subject. */
   readonly id: string;
   readonly reason: string;
 }
 
 /**
- * A fault as a reason. What is durable and does not fit is corruption; what was asked at the wrong time is a broken
- * rule of the protocol. Both stop an advance, whatever the mode.
+ * A fault as a reason. Durable data that does not fit is corruption; a call at the wrong time is a protocol violation. Both
+ * stop an advance, whatever the mode.
  */
 export function faultReason(fault: InterpreterFault): Reason {
   const misuse = MISUSE.has(fault.code);
@@ -41,7 +41,7 @@ const MISUSE: ReadonlySet<InterpreterFault['code']> = new Set([
   'already_complete',
 ]);
 
-/** The step of a key, or a name that a pointer can hold. */
+/** The step of a key, or a name that a pointer can contain. */
 function pointedStep(id: string): string {
   const name = (id.split('::').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9_-]+/g, '_');
   return name === '' ? '_' : name.slice(0, 128);

@@ -15,14 +15,14 @@ import { stepContext } from './step-context.ts';
 import { indexWorkflow, type WorkflowIndex } from './workflow-index.ts';
 
 /**
- * What comes next in a workflow: pure, and the same for the same arguments.
+ * Decides the next step of a workflow: pure and deterministic.
  *
- * I1  A step instance becomes pending at most once: one that is completed is never offered again.
+ * I1  A step instance becomes pending at most once: a completed one is never offered again.
  * I2  An iteration at or over `maxIterations` is never entered.
- * I3  Iterations begin at 0 and count up only when a turn of the body is over and another is wanted.
- * I4  Every condition that was asked, every loop entered and left, and the choice itself, is in the trace.
- * I5  It ends: one call looks at no more than `WALK_MAX_LOOKS` places.
- * I6  What the author's conditions cannot tell blocks, or is a gap where the mode never stops. It never ends a loop.
+ * I3  Iterations start at 0 and count up only when one run of the body is over and another is wanted.
+ * I4  The trace contains every evaluated condition, every loop entered and left, and the choice itself.
+ * I5  It terminates: one call visits at most `WALK_MAX_LOOKS` places.
+ * I6  A condition that cannot be evaluated blocks, or is a gap if the mode never stops. It never ends a loop.
  */
 export function interpret(
   compiled: CompiledWorkflowSnapshotV1,
@@ -60,14 +60,14 @@ export type InterpreterEvent =
   | { readonly kind: 'step_completed'; readonly key: StepInstanceKey; readonly artifacts: readonly Json[] };
 
 export interface Situation {
-  /** The durable context, with what the attempt added. */
+  /** The durable context, with the attempt's additions. */
   readonly context: JsonObject;
-  /** What the completed steps on the way here gave, oldest first. */
+  /** The outputs of completed steps on the way here, oldest first. */
   readonly outputs: readonly StepOutput[];
   readonly autonomy: Autonomy;
 }
 
-/** `skipped` counts the steps and loops whose conditions did not hold on the way to what is next. */
+/** `skipped` counts the steps and loops skipped by their conditions on the way to the next step. */
 export type Next =
   | {
       readonly kind: 'advanced';
@@ -79,7 +79,7 @@ export type Next =
   | {
       readonly kind: 'completed';
       readonly state: EngineState;
-      /** Why nothing is left: said, because a workflow whose conditions skip it all looks like one that was done. */
+      /** Why no step is left: stated, because a workflow that was skipped entirely looks like a finished one. */
       readonly because: 'all_steps_done' | 'rest_skipped' | 'nothing_ran';
       readonly gaps: readonly Gap[];
       readonly skipped: number;
@@ -93,7 +93,7 @@ export type Next =
       readonly trace: readonly TraceEntry[];
     };
 
-/** Entries and ends of turns that one call looks at. */
+/** Maximum number of entries and iteration ends that one call visits. */
 export const WALK_MAX_LOOKS = 10_000;
 
 interface Walk {
@@ -106,12 +106,12 @@ interface Walk {
   looks: number;
 }
 
-/** A look either says how to go on, or ends the walk. */
+/** A visit either says how to continue, or ends the walk. */
 type Look<T> =
   | { readonly kind: 'go'; readonly value: T }
   | { readonly kind: 'end'; readonly result: Result<Next, InterpreterFault> };
 
-/** Goes on from an entry that is done, to the next step that is wanted. */
+/** Continues from a finished entry to the next wanted step. */
 function walkFrom(
   index: WorkflowIndex,
   from: Position,
@@ -191,7 +191,7 @@ function isWanted(walk: Walk, entry: ProgramEntry, stack: readonly LoopFrame[]):
   return go(false);
 }
 
-/** Whether a turn of a loop begins. */
+/** Whether an iteration of a loop begins. */
 function nextTurn(walk: Walk, loop: CompiledLoop, outer: readonly LoopFrame[], iteration: number): Look<boolean> {
   const { loopId, maxIterations } = loop;
   const refs = [
@@ -232,7 +232,7 @@ function nextTurn(walk: Walk, loop: CompiledLoop, outer: readonly LoopFrame[], i
   return go(true);
 }
 
-/** Blocks; or, where the mode never stops, discloses a gap and goes on as told. */
+/** Blocks or, if the mode never stops, discloses a gap and continues as given. */
 function undecided(walk: Walk, reason: Reason, goesOn: boolean): Look<boolean> {
   if (blocks(walk.autonomy)) {
     return end(

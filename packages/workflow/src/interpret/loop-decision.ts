@@ -8,13 +8,13 @@ import { conditionReason, contextKeyPointer, type Reason } from './reason.ts';
 import { stepContext } from './step-context.ts';
 import type { WorkflowIndex } from './workflow-index.ts';
 
-/** What a step instance on the way here gave. */
+/** The output of a step instance on the way here. */
 export interface StepOutput {
   readonly step: StepInstance;
   readonly artifacts: readonly Json[];
 }
 
-/** What decisions are made from: the durable context, and the outputs on the way here, oldest first. */
+/** The input of decisions: the durable context, and the outputs on the way here, oldest first. */
 export interface Facts {
   readonly context: JsonObject;
   readonly outputs: readonly StepOutput[];
@@ -22,8 +22,8 @@ export interface Facts {
 }
 
 /**
- * `undecided` is what the author's condition cannot tell. It never ends a loop by itself: `goesOn` says what a mode that
- * never stops does instead of blocking.
+ * `undecided`: the author's condition cannot be evaluated. It never ends a loop: `goesOn` says what a mode that never stops
+ * does instead of blocking.
  */
 export type LoopDecision =
   | { readonly kind: 'run' | 'stop'; readonly why: string; readonly conditionId?: string | undefined }
@@ -35,7 +35,7 @@ export type LoopDecision =
     }
   | { readonly kind: 'no_such_condition'; readonly conditionId: string };
 
-/** Whether iteration `iteration` of a loop is wanted, its limit aside. `outer` is the path of the loops around it. */
+/** Whether iteration `iteration` of a loop is wanted, ignoring its limit. `outer` is the path of the enclosing loops. */
 export function decideIteration(
   index: WorkflowIndex,
   loop: CompiledLoop,
@@ -71,7 +71,7 @@ export function decideIteration(
       if (expression === undefined) return { kind: 'no_such_condition', conditionId };
       const inside = stepContext(index, facts.context, [...outer, { loopId: loop.loopId, iteration }]);
       const holds = conditionValue(expression, inside, { missing: 'is_fault', effort: facts.effort });
-      // Nothing can have set the key of an `until` before its first turn; entering ends nothing.
+      // Nothing can have set the key of an `until` before its first iteration, so it is entered.
       if (!holds.ok && loop.type === 'until' && iteration === 0 && holds.error.code === 'missing_key') {
         return { kind: 'run', why: `its first turn sets ${holds.error.key}`, conditionId };
       }
@@ -87,7 +87,7 @@ const counted = (count: number, iteration: number): LoopDecision =>
     ? { kind: 'run', why: `turn ${iteration + 1} of ${count}` }
     : { kind: 'stop', why: `all ${count} turns are done` };
 
-/** The body decides, so the first turn always runs; after it, the newest valid artifact of the turn counts. */
+/** The body decides, so the first iteration always runs; after that, its newest valid artifact counts. */
 function bySaid(
   index: WorkflowIndex,
   loop: CompiledLoop,

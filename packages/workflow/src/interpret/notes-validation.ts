@@ -5,13 +5,13 @@ import { type ContextLayers, conditionValue } from './condition-value.ts';
 import { type Effort, testPattern } from './pattern-match.ts';
 import type { WorkflowIndex } from './workflow-index.ts';
 
-/** `failures` say what the notes lack; `faults` are rules that cannot be asked at all. With neither, the notes hold. */
+/** `failures` say what the notes lack; `faults` are rules that cannot be evaluated. With neither, the notes pass. */
 export interface NotesVerdict {
   readonly failures: readonly string[];
   readonly faults: readonly string[];
 }
 
-/** Asks the validation of a step of its notes. */
+/** Checks notes against the validation of their step. */
 export function validateNotes(
   expression: ValidationExpression,
   notes: string,
@@ -45,7 +45,7 @@ export function validateNotes(
   }
 }
 
-/** A requirement in a few words, as it is told to the agent before it works. */
+/** A short requirement, shown to the agent before it works. */
 export function requirementText(expression: ValidationExpression): string {
   switch (expression.kind) {
     case 'all':
@@ -96,7 +96,7 @@ function askRule(
     if (!applies.ok) return fault(`the condition of a rule cannot be told: ${applies.error.reason}`);
     if (!applies.value) return HOLDS;
   }
-  // Notes are read as a whole, and again by every rule: what that takes is bounded together.
+  // Every rule reads the notes completely, so the total cost is bounded.
   effort.steps -= Math.ceil(notes.length * STEPS_OF[rule.test]);
   if (effort.steps < 0) return fault('all rules together take too long');
   const verdict = (passes: boolean): NotesVerdict => (passes ? HOLDS : failure(rule, ''));
@@ -122,7 +122,7 @@ function askRule(
   }
 }
 
-/** What a rule takes for each character of the notes, in steps of a match; a pattern counts its own. */
+/** A rule's cost per character of the notes, in match steps; a pattern counts its own. */
 const STEPS_OF: Readonly<Record<Rule['test'], number>> = { contains: 1 / 64, regex: 0, length: 1 / 4, schema: 1 };
 
 function failure(rule: Rule, found: string): NotesVerdict {

@@ -23,10 +23,10 @@ import { judgeUserDependencies, type OpenQuestion, type ReportedNeed, type UserA
 import { indexWorkflow, type WorkflowIndex } from './workflow-index.ts';
 
 /**
- * Whether what an agent gave for the pending step is enough.
+ * Judges whether an agent's output for the pending step is sufficient.
  *
- * J1  A contract is asked before, and instead of, the validation of the notes.
- * J2  Everything that is wrong is told at once, in one fixed order.
+ * J1  A contract replaces the validation of the notes.
+ * J2  All problems are reported together, in a fixed order.
  * J3  The mode decides only whether a reason blocks or is a gap; the reason is the same.
  * J4  The same arguments give the same judgement, in bounded time.
  */
@@ -55,7 +55,7 @@ export function judgeOutput(
     ...contract,
     ...judgeNotes(index, step, given.output.notes ?? '', context, effort),
     ...judgeAssessments(index, step, artifacts),
-    // A probe that reported nothing is told what it lacks, not also what follows from it.
+    // For a probe without a report, only the missing report is listed, not its consequences.
     ...(step.probe !== undefined && contract.length > 0 ? [] : capabilities.reasons),
   ];
   const warnings = [
@@ -81,18 +81,18 @@ export interface Given {
     readonly artifacts: readonly Json[];
     readonly needs?: readonly ReportedNeed[] | undefined;
   };
-  /** The durable context, with what the attempt added. */
+  /** The durable context, with the attempt's additions. */
   readonly context: JsonObject;
   readonly preferences: Preferences;
   readonly capabilities?: KnownCapabilities | undefined;
   readonly answers?: readonly UserAnswer[] | undefined;
-  /** What was asked about this step before and has no answer. */
+  /** Earlier questions about this step without an answer. */
   readonly open?: readonly OpenQuestion[] | undefined;
 }
 
 /**
- * `gaps` are what is disclosed: of an accepted output what it went on without, of a blocked one the same as its blockers, except
- * questions that were recorded before.
+ * `gaps` are disclosures: for an accepted output, what was missing; for a blocked one, the same as its blockers, except
+ * questions recorded earlier.
  */
 export type Judgement = {
   readonly warnings: readonly Warning[];
@@ -100,13 +100,13 @@ export type Judgement = {
   readonly observed?: ObservedCapability;
 } & ({ readonly kind: 'accepted' } | { readonly kind: 'blocked'; readonly report: BlockerReport });
 
-/** Told, never enforced. */
+/** Reported, never enforced. */
 export interface Warning {
   readonly code: 'recommendation_exceeded' | 'preferred_capability_missing' | 'choice_is_assumable';
   readonly message: string;
 }
 
-/** What the preferences go further in than the workflow recommends. */
+/** Preferences that exceed the workflow's recommendation. */
 export function recommendationWarnings(
   { recommendations, workflowId }: CompiledWorkflowSnapshotV1,
   preferences: Preferences,

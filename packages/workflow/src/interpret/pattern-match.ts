@@ -2,12 +2,12 @@ import { err, ok, type Result } from '@signalbox/model';
 import { type Assertion, type PatternFault, type PatternTree, parsePattern } from './pattern-syntax.ts';
 
 /**
- * Whether a text holds a match of a pattern, in time that grows with `text × pattern` and never faster. Patterns and
- * texts come from files and agents, so the platform's matcher, which backtracks, is not used on them.
+ * Whether a text contains a match of a pattern, in time proportional to `text × pattern`. Patterns and texts come from files
+ * and agents, so the platform's backtracking matcher is not used on them.
  *
- * P1. All ways through the pattern are followed at once, each place in it at most once for each character.
- * P2. What looks around is a property of a position: it is computed for all positions in one pass.
- * P3. More than `PATTERN_MAX_STEPS` is refused, not waited for. Reading a pattern and writing out its places counts too.
+ * P1. All paths through the pattern are followed at once, each place at most once per character.
+ * P2. A lookaround is a property of a position: it is computed for all positions in one pass.
+ * P3. More than `PATTERN_MAX_STEPS` is refused. Parsing a pattern and expanding its places counts too.
  */
 export function testPattern(
   pattern: { readonly source: string; readonly flags?: string | undefined },
@@ -29,21 +29,21 @@ export function testPattern(
   return subject.refused === undefined ? ok(found) : err({ code: 'too_costly', reason: subject.refused });
 }
 
-/** Places of the pattern that are looked at, over all characters of the text. */
+/** Maximum number of places visited, over all characters of the text. */
 export const PATTERN_MAX_STEPS = 8_000_000;
 
 const TOO_MANY_STEPS = `matching takes more than ${PATTERN_MAX_STEPS} steps`;
 
-/** What reading a character of a pattern, and writing out a place of it, take in steps. */
+/** The cost in steps of parsing a pattern character, and of expanding a place. */
 const STEPS_OF_READING = 20;
 const STEPS_OF_WRITING = 8;
 
-/** What is left to spend, shared by everything that one decision asks. */
+/** The remaining budget, shared by all matches of one decision. */
 export interface Effort {
   steps: number;
 }
 
-/** Places that a pattern has when its counted repeats are written out. */
+/** Maximum number of places of a pattern with its counted repeats expanded. */
 export const PATTERN_MAX_PLACES = 5_000;
 
 interface Subject {
@@ -60,8 +60,7 @@ type Place =
   | { readonly kind: 'accept' };
 
 /**
- * For every position of the text, 1 where a match ends. Read backwards, both the pattern and the text, it says where a
- * match begins.
+ * For every position of the text, 1 if a match ends there. With pattern and text reversed, it marks where a match begins.
  */
 function matchEnds(tree: PatternTree, subject: Subject, backwards: boolean): Uint8Array {
   const program: Place[] = [{ kind: 'accept' }];
@@ -104,7 +103,7 @@ function matches(place: Extract<Place, { kind: 'character' }>, character: string
   return answer;
 }
 
-/** Writes the places of a tree so that they lead to `next`, and gives the first. */
+/** Emits the places of a tree so that they lead to `next`, and returns the first. */
 function emit(tree: PatternTree, next: number, program: Place[], subject: Subject, backwards: boolean): number {
   switch (tree.kind) {
     case 'character':
@@ -151,7 +150,7 @@ function emitRepeat(
   for (let count = 0; count < tree.min && subject.refused === undefined; count++) {
     const before = program.length;
     following = emit(tree.part, following, program, subject, backwards);
-    // Nothing, repeated, is nothing: a count of billions is not walked.
+    // Repeating nothing is nothing: a count of billions is not expanded.
     if (program.length === before) break;
   }
   return following;

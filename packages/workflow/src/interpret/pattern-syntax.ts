@@ -27,7 +27,7 @@ export function parsePattern(pattern: string, flags: string): Result<PatternTree
 }
 
 export type PatternTree =
-  /** The test of a single character is made when it is first asked for. */
+  /** The test of a single character is created on first use. */
   | { readonly kind: 'character'; readonly test: () => RegExp }
   | { readonly kind: 'sequence'; readonly parts: readonly PatternTree[] }
   | { readonly kind: 'choice'; readonly parts: readonly PatternTree[] }
@@ -54,7 +54,7 @@ interface Reader {
   refused: string | undefined;
 }
 
-/** Reading goes to the end of the pattern at once, and the tree is not used. */
+/** Skips to the end of the pattern; the tree is not used. */
 function refuse(reader: Reader, reason: string): PatternTree {
   reader.refused = reason;
   reader.at = reader.source.length;
@@ -131,7 +131,7 @@ function readEscape(reader: Reader): PatternTree {
   return atom(reader, form.exec(rest)?.[0].length ?? 1);
 }
 
-/** The length of a class, brackets included. A `]` that is escaped does not end it. */
+/** The length of a class, including brackets. An escaped `]` does not end it. */
 function classLength(reader: Reader): number {
   let end = reader.at + 1;
   while (reader.source[end] !== ']') end += reader.source[end] === '\\' ? 2 : 1;
@@ -141,7 +141,7 @@ function classLength(reader: Reader): number {
 function atom(reader: Reader, length: number): PatternTree {
   const source = reader.source.slice(reader.at, reader.at + length);
   reader.at += length;
-  // What stands alone as an ordinary character may not outside its place.
+  // A syntax character that is ordinary on its own may not be ordinary here.
   const safe = '{}]'.includes(source) || source === '\\' ? `\\${source}` : source;
   const { atomFlags } = reader;
   let test: RegExp | undefined;

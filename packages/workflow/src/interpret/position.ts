@@ -7,7 +7,7 @@ import type { WorkflowIndex } from './workflow-index.ts';
 
 type Running = Extract<EngineState, { kind: 'running' }>;
 
-/** A place in a program: the loops around it, and the index of an entry in the innermost body, or in the program itself. */
+/** A place in a program: the enclosing loops, and the index of an entry in the innermost body or the program itself. */
 export interface Position {
   readonly stack: readonly LoopFrame[];
   readonly at: number;
@@ -19,10 +19,10 @@ export interface Located {
   readonly step: CompiledStep;
 }
 
-/** Where the pending step of a snapshot stands, once everything in the snapshot was found in the workflow. */
+/** The place of a snapshot's pending step, after checking that the workflow contains everything in the snapshot. */
 export function locatePending(index: WorkflowIndex, state: Running): Result<Located, InterpreterFault> {
   for (const key of state.completed.values) {
-    // The schema has read the key; what follows the loops, if there are any, is the step.
+    // The schema has checked the key; the step comes after any loops.
     if (!index.steps.has(key.slice(key.lastIndexOf(':') + 1))) {
       return err({ code: 'unknown_step', id: key, reason: `${key} is completed, and the workflow has no such step` });
     }

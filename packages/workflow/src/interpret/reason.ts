@@ -11,18 +11,18 @@ import { budgets } from '../session/bounded-text.ts';
 import { blockerCodeOf, type GapReason } from '../session/reasons.ts';
 import type { ConditionFault } from './condition-value.ts';
 
-/** Why a step cannot simply go on, before the mode says whether that blocks it or is told as a gap. */
+/** Why a step cannot simply continue, before the mode decides between a blocker and a gap. */
 export interface Reason {
   readonly reason: GapReason;
   readonly pointer: BlockerPointer;
   /** What is wrong. */
   readonly message: string;
-  /** What mends it. */
+  /** How to fix it. */
   readonly suggestedFix: string;
   readonly details?: LoopLimit | undefined;
 }
 
-/** What is disclosed instead of blocking: it becomes a `gap_recorded` that nothing resolves yet. */
+/** A disclosure instead of a blocker: it becomes an unresolved `gap_recorded`. */
 export interface Gap {
   readonly severity: 'critical';
   readonly reason: GapReason;
@@ -36,8 +36,8 @@ export function blocks(autonomy: Autonomy): boolean {
 }
 
 /**
- * At most ten blockers in their fixed order. What does not fit is counted in the last one, and a text that would be too
- * long ends in the marker: nothing is dropped unsaid.
+ * At most ten blockers in a fixed order. The last one counts those that do not fit, and a text that is too long ends in the
+ * marker: nothing is dropped silently.
  */
 export function blockerReportOf(reasons: readonly [Reason, ...Reason[]]): BlockerReport {
   const blockers = sortBlockers(reasons.map(blockerOf));
@@ -78,7 +78,7 @@ function cut(text: string, budget: 'blockerMessage' | 'blockerSuggestedFix' | 's
   return truncateUtf8(text.toWellFormed(), budgets[budget]);
 }
 
-/** A pointer to a context key. Keys are written as authors please; the exact one is in the message. */
+/** A pointer to a context key. Authors choose keys freely; the exact one is in the message. */
 export function contextKeyPointer(key: string): BlockerPointer {
   const safe = key
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -88,7 +88,7 @@ export function contextKeyPointer(key: string): BlockerPointer {
   return { kind: 'context_key', key: safe === '' ? '_' : safe };
 }
 
-/** A condition that cannot be told, as a reason that names the key. */
+/** A condition that cannot be evaluated, as a reason that names the key. */
 export function conditionReason(who: string, fault: ConditionFault): Reason {
   return {
     reason: {

@@ -4,8 +4,8 @@ import { type ContextLayers, contextValue, isList } from './condition-value.ts';
 import type { WorkflowIndex } from './workflow-index.ts';
 
 /**
- * The context as it is seen inside loops: each turn of a loop adds its number from 1, and `forEach` its item and the
- * index from 0. What an inner loop names the same hides what an outer one named.
+ * The context as seen inside loops: each iteration adds its number from 1, and `forEach` its item and the index from 0. Inner
+ * names shadow outer ones.
  */
 export function stepContext(index: WorkflowIndex, context: JsonObject, loopPath: readonly LoopTurn[]): ContextLayers {
   let seen: ContextLayers = [context];

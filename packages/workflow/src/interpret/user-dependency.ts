@@ -5,7 +5,7 @@ import type { NonAssumableChoiceKind, UserOnlyDependencyReason } from '../sessio
 import type { ApprovalNeed } from './confirmation.ts';
 import type { Reason } from './reason.ts';
 
-/** Something that the agent says only the person can give. */
+/** Something that, according to the agent, only the person can give. */
 export interface ReportedNeed {
   readonly reason: UserOnlyDependencyReason;
   readonly summary: string;
@@ -13,27 +13,27 @@ export interface ReportedNeed {
   readonly choice?: NonAssumableChoiceKind | undefined;
 }
 
-/** What the person said at this place, and to what, as it was recorded. */
+/** The person's recorded answer at this place, and its question. */
 export interface UserAnswer {
   readonly reason: UserOnlyDependencyReason;
   readonly asked: string;
   readonly answer: 'approved' | 'denied' | 'answered';
 }
 
-/** A question to the person about this step that nobody has answered yet, as it was recorded. */
+/** A recorded question to the person about this step, still unanswered. */
 export type OpenQuestion = Pick<UserAnswer, 'reason' | 'asked'>;
 
 export interface PersonsPart {
-  /** What this attempt asks of the person. */
+  /** This attempt's questions to the person. */
   readonly needs: readonly ReportedNeed[];
   readonly answers: readonly UserAnswer[];
   readonly open: readonly OpenQuestion[];
 }
 
 /**
- * What waits for the person. A choice counts only where the workflow marks its kind as one that may not be assumed;
- * any other choice is the agent's, and `assumable` gives it back. A question that was asked waits until the person answers:
- * an attempt that no longer asks it does not settle it, and `stillOpen` has it again.
+ * What waits for the person. A choice counts only if the workflow marks its kind as one that may not be assumed; any other
+ * choice is the agent's, and is returned in `assumable`. A question waits until the person answers: an attempt that no
+ * longer asks it does not settle it, and it is listed again in `stillOpen`.
  */
 export function judgeUserDependencies(
   step: CompiledStep,
@@ -60,7 +60,7 @@ export function judgeUserDependencies(
   return { reasons, stillOpen, assumable };
 }
 
-/** Only an answer to the approval itself counts: what else the agent asked and was allowed approves no step. */
+/** Only an answer to the approval itself counts: approving another question of the agent approves no step. */
 function approvalReasons(stepId: string, need: ApprovalNeed, answers: readonly UserAnswer[]): readonly Reason[] {
   if (need !== 'human_approval') return [];
   const wanted = userReason(
@@ -79,7 +79,7 @@ const questionOf = ({ reason, message }: Reason): OpenQuestion => ({
   asked: truncateUtf8(message, budgets.summary),
 });
 
-/** One answer settles one question: what is asked in other words waits for an answer of its own. */
+/** One answer settles one question: a reworded question needs its own answer. */
 function isAnswerTo({ reason, asked }: OpenQuestion, waits: Reason): boolean {
   return reason === waits.reason.detail && asked === truncateUtf8(waits.message, budgets.summary);
 }

@@ -18,7 +18,7 @@ export interface WorkflowIndex {
   readonly contracts: ReadonlyMap<string, CompiledContract>;
 }
 
-/** Made once for a compiled workflow: nothing in one is ever changed. */
+/** Created once per compiled workflow, which is immutable. */
 const made = new WeakMap<CompiledWorkflowSnapshotV1, WorkflowIndex>();
 
 export function indexWorkflow(compiled: CompiledWorkflowSnapshotV1): WorkflowIndex {

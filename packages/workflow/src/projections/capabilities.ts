@@ -11,7 +11,7 @@ export interface CapabilityObservation {
   readonly observedAt: number;
 }
 
-/** What was observed at each node, in order. */
+/** Observations at each node, in order. */
 export type CapabilityHistory = ReadonlyMap<NodeId, readonly CapabilityObservation[]>;
 
 export const projectCapabilities = perHistory<CapabilityHistory>((before = new Map(), events) => {
@@ -26,7 +26,7 @@ export const projectCapabilities = perHistory<CapabilityHistory>((before = new M
   return history;
 });
 
-/** What is known at a node: its own last observation, else the nearest one on the way to it. */
+/** The known state at a node: its own last observation, else the nearest earlier one. */
 export function capabilityAt(
   history: CapabilityHistory,
   dag: RunDag,
@@ -36,7 +36,7 @@ export function capabilityAt(
   return nearest(history, dag, nodeId, seen => seen.capability === capability);
 }
 
-/** What may unlock a required capability: observations with strong provenance, and no claims. */
+/** Observations that may unlock a required capability: those with strong provenance, not claims. */
 export function enforceableStatus(
   history: CapabilityHistory,
   dag: RunDag,

@@ -3,7 +3,7 @@ import { defaultPreferences, type Preferences } from '../session/preferences.ts'
 import { perHistory } from './per-history.ts';
 import { type RunDag, upwards } from './run-dag.ts';
 
-/** The preferences that the last change at each node left. */
+/** The preferences after the last change at each node. */
 export type PreferenceHistory = ReadonlyMap<NodeId, Preferences>;
 
 export interface PreferenceBaselines {
@@ -17,7 +17,7 @@ export const projectPreferences = perHistory<PreferenceHistory>((before = new Ma
   return new Map([...before, ...changes.map(({ scope, data }) => [scope.nodeId, data.effective] as const)]);
 });
 
-/** What holds at a node: what was said there or on the way to it, then the session's, then everybody's. */
+/** The preferences at a node: set there or earlier on its path, then the session's, then the global ones. */
 export function preferencesAt(
   history: PreferenceHistory,
   dag: RunDag,

@@ -5,7 +5,7 @@ import type { GapId } from '../session/ids.ts';
 import type { GapReason } from '../session/reasons.ts';
 import { perHistory } from './per-history.ts';
 
-/** Something that was missing, and what became of it. */
+/** A gap and its resolution. */
 export interface Gap {
   readonly gapId: GapId;
   readonly runId: RunId;
@@ -16,12 +16,12 @@ export interface Gap {
   readonly recordedAt: number;
   /** The events that show it. */
   readonly evidence: readonly EventId[];
-  /** The later record that resolves it; the first counts. */
+  /** The later record that resolves it; the first one counts. */
   readonly resolvedBy?: GapId;
   readonly answer?: GapAnswer;
 }
 
-/** All gaps in the order they were recorded. A record that resolves another is no gap of its own. */
+/** All gaps in recorded order. A record that resolves another is not a gap itself. */
 export const projectGaps = perHistory<readonly Gap[]>((before = [], events) => {
   const records = events.filter(event => event.kind === 'gap_recorded');
   if (records.length === 0) return before;

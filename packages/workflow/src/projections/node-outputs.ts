@@ -16,7 +16,7 @@ export interface NodeOutput {
 }
 
 export interface NodeOutputs {
-  /** Everything, as it was appended. */
+  /** All outputs, as appended. */
   readonly history: readonly NodeOutput[];
   /** Per channel, the last output that no later one corrects. */
   readonly current: Readonly<Partial<Record<OutputChannel, NodeOutput>>>;
@@ -50,7 +50,7 @@ export const projectNodeOutputs = perHistory<ReadonlyMap<NodeId, NodeOutputs>>((
   return outputs;
 });
 
-/** The notes of a node as they stand. */
+/** The current notes of a node. */
 export function recapNotes(outputs: NodeOutputs | undefined): string | undefined {
   const payload = outputs?.current.recap?.payload;
   return payload?.payloadKind === 'notes' ? payload.notesMarkdown : undefined;

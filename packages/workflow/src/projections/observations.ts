@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../session/domain-event.ts';
 import type { ObservationKey, ObservationValue } from '../session/event-data.ts';
 
-/** What was last observed of the workspace, by key. */
+/** The last observations of the workspace, by key. */
 export type Observations = ReadonlyMap<ObservationKey, ObservationValue>;
 
 export function projectObservations(events: readonly DomainEvent[]): Observations {

@@ -1,16 +1,16 @@
 import type { DomainEvent } from '../session/domain-event.ts';
 
 /**
- * What is made of a history is made once, and of one that goes on from what was made of its beginning: no event of a list is ever
- * changed, taken or added.
+ * Caches a projection per history, and extends it for a longer history from the result of its beginning: a list of events is
+ * never modified.
  *
- * `goOn` gives what all events come to, from what the first of them came to, which it leaves as it is, and the others.
+ * `goOn` returns the result for all events from the result of the first ones, which it does not modify, and the rest.
  */
 export function perHistory<T extends object>(
   goOn: (before: T | undefined, events: readonly DomainEvent[]) => T,
 ): (events: readonly DomainEvent[]) => T {
   const made = new WeakMap<readonly DomainEvent[], T>();
-  /** The longest history that begins with an event. */
+  /** The longest history starting with an event. */
   const longest = new WeakMap<DomainEvent, Made<T>>();
   return events => {
     const known = made.get(events);

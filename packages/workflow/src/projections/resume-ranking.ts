@@ -21,7 +21,7 @@ export type MatchReason = (typeof matchReasons)[number];
 export interface ResumeQuery {
   readonly gitHeadSha?: string | undefined;
   readonly gitBranch?: string | undefined;
-  /** What the person remembers of it. */
+  /** What the person remembers about it. */
   readonly text?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface ResumableSession {
   readonly sessionId: SessionId;
   readonly health: SessionHealth;
   readonly events: readonly DomainEvent[];
-  /** The name of a pinned workflow, where it has one. */
+  /** The name of a pinned workflow, if any. */
   readonly workflowName?: ((workflowHash: string) => string | undefined) | undefined;
 }
 
@@ -54,7 +54,7 @@ export function rankResumable(sessions: readonly ResumableSession[], query: Resu
     .slice(0, resumeBudgets.candidates);
 }
 
-/** Words of a text as both sides of a match see them. */
+/** The normalised words of a text, for both sides of a match. */
 export function searchTokens(text: string): ReadonlySet<string> {
   return new Set(
     text
@@ -101,7 +101,7 @@ function isGiven(value: string | undefined): value is string {
   return value !== undefined && value !== '';
 }
 
-/** Whole words, all of them; nothing asked for is nothing found. */
+/** All words must match whole; an empty query matches nothing. */
 function holdsAll(text: string, wanted: ReadonlySet<string>): boolean {
   return wanted.size > 0 && wanted.isSubsetOf(searchTokens(text));
 }

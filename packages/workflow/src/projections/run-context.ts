@@ -7,7 +7,7 @@ export interface RunContext {
   readonly context: JsonObject;
 }
 
-/** The context of every run as it was last set. */
+/** The latest context of every run. */
 export const projectRunContexts = perHistory<ReadonlyMap<RunId, RunContext>>((before = new Map(), events) => {
   const set = events.filter(event => event.kind === 'context_set');
   if (set.length === 0) return before;
@@ -19,7 +19,7 @@ export const projectRunContexts = perHistory<ReadonlyMap<RunId, RunContext>>((be
   return contexts;
 });
 
-/** Key by key: a value replaces, `null` deletes, what is absent stays. */
+/** Key by key: a value replaces, `null` deletes, absent keys stay. */
 export function mergeContext(before: JsonObject, delta: JsonObject): JsonObject {
   const merged = new Map(Object.entries(before));
   for (const [key, value] of Object.entries(delta)) {

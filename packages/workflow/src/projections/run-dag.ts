@@ -6,12 +6,12 @@ import { perHistory } from './per-history.ts';
 /** A run as a graph of places. Branches are its leaves; nothing else records them. */
 export interface RunDag {
   readonly runId: RunId;
-  /** Undefined where the history holds the run's nodes but not its start. */
+  /** Undefined if the history has the run's nodes but not its start. */
   readonly workflow: { readonly workflowId: string; readonly workflowHash: Digest } | undefined;
-  /** In the order of their creation. */
+  /** In creation order. */
   readonly nodes: ReadonlyMap<NodeId, DagNode>;
   readonly edges: readonly DagEdge[];
-  /** The leaf where the run is at; undefined for a run without nodes. */
+  /** The run's current leaf; undefined for a run without nodes. */
   readonly preferredTip: DagTip | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface DagEdge {
 
 export interface DagTip {
   readonly nodeId: NodeId;
-  /** The highest index of an event that touches the node or what it came from. */
+  /** The highest index of an event that touches the node or an ancestor. */
   readonly lastActivity: number;
 }
 
@@ -69,12 +69,12 @@ const graphsOf = perHistory<Graphs>((before, events) => {
   return { drafts, dags };
 });
 
-/** A node and what it came from, nearest first. */
+/** A node and its ancestors, nearest first. */
 export function lineage(dag: RunDag, nodeId: NodeId): readonly DagNode[] {
   return [...upwards(dag, nodeId)];
 }
 
-/** The same, as far as it is asked for. */
+/** The same, computed lazily. */
 export function* upwards(dag: RunDag, nodeId: NodeId): Generator<DagNode> {
   const passed = new Set<NodeId>();
   let next: NodeId | null = nodeId;
@@ -95,11 +95,11 @@ interface DagDraft {
   readonly activity: Map<NodeId, number>;
   /** The attempt that led to a node. It is recorded before the node. */
   readonly attempts: Map<NodeId, number>;
-  /** Nodes that came before their parents. */
+  /** Nodes recorded before their parents. */
   readonly early: Map<NodeId, readonly NodeId[]>;
 }
 
-/** A draft is changed by what made it and by nobody else: a later history changes a copy. */
+/** Only its creator modifies a draft: a longer history modifies a copy. */
 function copyOf(draft: DagDraft | undefined): DagDraft {
   return {
     workflow: draft?.workflow,
@@ -171,7 +171,7 @@ function finish(runId: RunId, { workflow, nodes, edges, activity }: DagDraft): R
     workflow,
     nodes,
     edges,
-    // Most who ask for a graph never ask for its tip.
+    // Most callers never need the tip.
     get preferredTip() {
       tip ??= { preferred: preferredTip(nodes, activity) };
       return tip.preferred;
@@ -183,7 +183,7 @@ function finish(runId: RunId, { workflow, nodes, edges, activity }: DagDraft): R
 function preferredTip(nodes: ReadonlyMap<NodeId, DagNode>, activity: ReadonlyMap<NodeId, number>): DagTip | undefined {
   const reach = new Map<NodeId, number>();
   let best: { readonly node: DagNode; readonly lastActivity: number } | undefined;
-  // A parent is created before its children, so that one pass hands its activity down.
+  // A parent is created before its children, so one pass propagates its activity.
   for (const node of nodes.values()) {
     const inherited = node.parentNodeId === null ? -1 : (reach.get(node.parentNodeId) ?? -1);
     const lastActivity = Math.max(activity.get(node.nodeId) ?? -1, inherited);

@@ -5,10 +5,10 @@ import { isBlockingCategory } from '../session/reasons.ts';
 import { type Gap, isUnresolved } from './gaps.ts';
 import type { RunDag } from './run-dag.ts';
 
-/** The state that a snapshot holds; undefined where it is not at hand. */
+/** The state in a snapshot; undefined if it is not available. */
 export type EngineStateOf = (snapshotRef: Digest) => EngineState | undefined;
 
-/** How a run stands at its preferred tip. `gaps` are the session's, `preferences` those that hold at the tip. */
+/** A run's status at its preferred tip. `gaps` are the session's, `preferences` those in effect at the tip. */
 export function projectRunStatus(
   dag: RunDag,
   gaps: readonly Gap[],

@@ -1,13 +1,13 @@
-/** How far a session's journal can be relied on. */
+/** The health of a session's journal. */
 export type SessionHealth = 'healthy' | 'corrupt_tail' | 'corrupt_head' | 'unknown_version';
 
 /** What may be done with a session in a given health. */
 export interface SessionGate {
   /** Advance, checkpoint, mint tokens, be offered for resuming. */
   readonly mayExecute: boolean;
-  /** Inspect and export what is valid. */
+  /** Inspect and export the valid part. */
   readonly mayInspect: boolean;
-  /** What is shown or exported is a valid prefix, not the whole, and must say so. */
+  /** Only a valid prefix is shown or exported, and must be marked as such. */
   readonly isSalvaged: boolean;
 }
 

@@ -10,10 +10,10 @@ import { type EngineStateOf, projectRunStatus } from './run-status.ts';
 import { type SessionHealth, sessionGate } from './session-gate.ts';
 import { latestRecap } from './walked-way.ts';
 
-/** What a view holds at most. What is left out is counted. */
+/** Limits of a view. Omitted items are counted. */
 export const viewBudgets = { runs: 50, nodes: 500, gaps: 100, recapBytes: 2048 } as const;
 
-/** A session for people to look at: small whatever its length, and marked where it is a salvaged prefix. */
+/** A session for people: small whatever its length, and marked if it is a salvaged prefix. */
 export interface SessionView {
   readonly health: SessionHealth;
   readonly isSalvaged: boolean;
@@ -29,7 +29,7 @@ export interface RunView {
   readonly preferences: Preferences;
   readonly preferredTip: NodeId | undefined;
   readonly lastActivity: number;
-  /** The youngest nodes, in the order of their creation. */
+  /** The newest nodes, in creation order. */
   readonly nodes: readonly NodeView[];
   readonly omittedNodes: number;
   readonly unresolvedGaps: readonly Gap[];

@@ -9,7 +9,7 @@ import { type DagNode, lineage, type RunDag } from './run-dag.ts';
 import type { EngineStateOf } from './run-status.ts';
 import { notesInto, pathBeyond } from './walked-way.ts';
 
-/** What an agent that lost the conversation is told of a place: the way there and, off the tip, what came after. */
+/** What an agent that lost the conversation needs to know about a place: the path there and, off the tip, what came after. */
 export function projectRecovery(
   dag: RunDag,
   outputs: ReadonlyMap<NodeId, NodeOutputs>,
@@ -39,7 +39,7 @@ export function projectRecovery(
   return { earlier, downstream: notesAlong(beyond), branches };
 }
 
-/** The notes that were last put out in a branch, the step that leads into it included. */
+/** The last notes in a branch, including the step that leads into it. */
 function newestNotes(dag: RunDag, outputs: ReadonlyMap<NodeId, NodeOutputs>, first: NodeId): string | undefined {
   const inBranch = new Set<NodeId>();
   let newest: string | undefined;

@@ -7,21 +7,21 @@ import { type NodeOutput, type NodeOutputs, recapNotes } from './node-outputs.ts
 import { type DagNode, lineage, type RunDag, upwards } from './run-dag.ts';
 import type { EngineStateOf } from './run-status.ts';
 
-/** A step that was taken, with what the attempt that took it put out. */
+/** A taken step, with the output of its attempt. */
 export interface WalkedStep {
   readonly nodeId: NodeId;
   readonly step: StepInstance;
   readonly key: StepInstanceKey;
   readonly notes: string | undefined;
-  /** All of it as it stands, corrections in the place of what they correct. */
+  /** All current output, with corrections in place of the corrected output. */
   readonly given: readonly NodeOutput[];
-  /** Names of artifacts, as they were ordered. */
+  /** Names of artifacts, in order. */
   readonly artifacts: readonly NodeOutput[];
 }
 
 type OutputsByNode = ReadonlyMap<NodeId, NodeOutputs>;
 
-/** The steps on the way to a node, oldest first. Other branches that left the same places are not on it. */
+/** The steps on the path to a node, oldest first, without other branches. */
 export function wayTo(
   dag: RunDag,
   outputs: OutputsByNode,
@@ -31,7 +31,7 @@ export function wayTo(
   return [...wayBack(dag, outputs, nodeId, engineStateOf)].toReversed();
 }
 
-/** The same, newest first, as far as it is asked for. */
+/** The same, newest first, computed lazily. */
 export function* wayBack(
   dag: RunDag,
   outputs: OutputsByNode,
@@ -46,7 +46,7 @@ export function* wayBack(
   }
 }
 
-/** The steps from a node on to the preferred tip, oldest first; none where the tip does not lie behind the node. */
+/** The steps from a node to the preferred tip, oldest first; empty if the tip is not a descendant. */
 export function wayBeyond(
   dag: RunDag,
   outputs: OutputsByNode,
@@ -61,14 +61,14 @@ export function wayBeyond(
   });
 }
 
-/** The nodes from one to the preferred tip, both included; none where the tip does not lie behind it. */
+/** The nodes from one to the preferred tip, inclusive; empty if the tip is not a descendant. */
 export function pathBeyond(dag: RunDag, nodeId: NodeId): readonly DagNode[] {
   const path = dag.preferredTip === undefined ? [] : lineage(dag, dag.preferredTip.nodeId).toReversed();
   const start = path.findIndex(node => node.nodeId === nodeId);
   return start < 0 ? [] : path.slice(start);
 }
 
-/** The notes that stand at the preferred tip, or that were last put out on the way there. */
+/** The current notes at the preferred tip, or the last ones on the way there. */
 export function latestRecap(dag: RunDag, outputs: OutputsByNode): string | undefined {
   if (dag.preferredTip === undefined) return undefined;
   const path = lineage(dag, dag.preferredTip.nodeId);
@@ -80,14 +80,14 @@ export function latestRecap(dag: RunDag, outputs: OutputsByNode): string | undef
   return undefined;
 }
 
-/** The notes that were put out when a node was made: those of the step that was taken to it, or its own as a checkpoint. */
+/** The notes written when a node was created: those of the step that led to it, or its own if it is a checkpoint. */
 export function notesInto(outputs: OutputsByNode, node: DagNode, from: DagNode): string | undefined {
   if (node.nodeKind !== 'checkpoint') return notesOf(towards(outputs, from, node));
   // A checkpoint is one append: the node, its notes, its edge.
   return notesOf(standing(outputs, node, ({ appendedAt }) => appendedAt === node.createdAt + 1));
 }
 
-/** What the person answered at a node, oldest first. */
+/** The person's answers at a node, oldest first. */
 export function answersAt(gaps: readonly Gap[], nodeId: NodeId): readonly UserAnswer[] {
   return gaps.flatMap(({ nodeId: at, reason, summary, answer }) =>
     at === nodeId && answer !== undefined && reason.category === 'user_only_dependency'
@@ -96,7 +96,7 @@ export function answersAt(gaps: readonly Gap[], nodeId: NodeId): readonly UserAn
   );
 }
 
-/** Undefined for a checkpoint, which stands where its parent does: no step was taken to it. */
+/** Undefined for a checkpoint, which is at its parent's place: no step led to it. */
 function stepBetween(
   outputs: OutputsByNode,
   node: DagNode,
@@ -113,7 +113,7 @@ function stepBetween(
 }
 
 /**
- * What was put out at a node by the attempt that led to one of its children: it lies between that attempt and the child,
+ * The output at a node of the attempt that led to one of its children: its events are between that attempt and the child,
  * because an attempt is one append.
  */
 function towards(outputs: OutputsByNode, node: DagNode, child: DagNode): readonly NodeOutput[] {
@@ -126,7 +126,7 @@ function towards(outputs: OutputsByNode, node: DagNode, child: DagNode): readonl
   );
 }
 
-/** Some outputs of a node as they stand: a correction counts in the place of what it corrects. */
+/** Some current outputs of a node: a correction replaces the corrected output. */
 function standing(
   outputs: OutputsByNode,
   node: DagNode,

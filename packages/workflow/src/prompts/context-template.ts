@@ -3,8 +3,8 @@ import { type ContextLayers, contextValue, isList, isObject } from '../interpret
 import { promptBudgets } from './prompt-budgets.ts';
 
 /**
- * A text with the values of the context put in for `{{path}}`. What is not a plain path stays as it is; what is put in is
- * not read again, so nothing in a value can ask for another one.
+ * Replaces `{{path}}` in a text by context values. Anything that is not a plain path is left unchanged; values are not
+ * expanded again, so a value cannot refer to another one.
  */
 export function fillTemplate(text: string, context: ContextLayers): string {
   const known = new Map<string, string>();
@@ -24,7 +24,7 @@ function valueText(context: ContextLayers, path: string): string {
   return value === null ? `[unset: ${path}]` : truncateUtf8(shown(value), promptBudgets.contextValue);
 }
 
-/** A name with dots of its own comes before a path. */
+/** A key that contains dots takes precedence over a path. */
 function valueAt(context: ContextLayers, path: string): Json {
   const whole = contextValue(context, path);
   if (whole !== null) return whole;

@@ -5,8 +5,8 @@ import { promptBudgets } from './prompt-budgets.ts';
 
 /**
  * The definitions that a reader of this prompt needs, each once: those of the pending step, then those that the notes
- * downstream speak of, then those of other branches. In each group by scope (step, loop, workflow) and name. What goes
- * over the budget is cut, and how many are left out is said.
+ * downstream refer to, then those of other branches. In each group by scope (step, loop, workflow) and name. Definitions over
+ * the budget are cut and counted.
  */
 export function functionDefinitions(
   compiled: CompiledWorkflowSnapshotV1,
@@ -38,7 +38,7 @@ export function functionDefinitions(
   return [header, ...kept, ...note].join('\n\n');
 }
 
-/** Room for the note on what is left out, and for the marker before it. */
+/** Room for the note on omitted definitions, and for the marker before it. */
 const OMISSION_ROOM = 80;
 
 const SCOPES = ['step', 'loop', 'workflow'] as const;

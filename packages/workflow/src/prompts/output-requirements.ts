@@ -10,8 +10,8 @@ import type { LoopTurn } from '../session/step-instance-key.ts';
 import { MAX_REQUIREMENTS, promptBudgets } from './prompt-budgets.ts';
 
 /**
- * What will be asked of the output of a step, told before the work begins: the contract, else the rules for notes, then
- * the assessments. At most five lines; how many more there are is said. Undefined where nothing is asked.
+ * The requirements for a step's output, shown before the work begins: the contract, else the rules for notes, then the
+ * assessments. At most five lines, then a count of the rest. Undefined if there are none.
  */
 export function outputRequirements(
   index: WorkflowIndex,
@@ -39,7 +39,7 @@ export function outputRequirements(
   return ['---', header, ...told, ...(more > 0 ? [`(${more} more are checked)`] : [])].join('\n');
 }
 
-/** The rules one by one, those aside whose condition is known not to hold. */
+/** The rules one by one, except those whose condition is known to be false. */
 function rulesOf(
   expression: ValidationExpression | undefined,
   index: WorkflowIndex,

@@ -1,16 +1,16 @@
-/** UTF-8 bytes of what a prompt is made of. A text that is cut ends in the marker. */
+/** UTF-8 byte budgets of a prompt's parts. A cut text ends in the marker. */
 export const promptBudgets = {
-  /** All of it. More than the longest text that compiles, so that an author's own words are never cut. */
+  /** The whole prompt. More than the longest text that compiles, so that the author's text is never cut. */
   prompt: 384 * 1024,
   /** One value of the context. */
   contextValue: 4096,
-  /** Code units of all values that are put into one text. */
+  /** Code units of all values inserted into one text. */
   contextValues: 64 * 1024,
   /** One line of the output requirements. */
   requirement: 512,
   functionDefinitions: 8192,
   recap: 8192,
-  /** What happened after this place on the branch that is preferred. */
+  /** What happened after this place on the preferred branch. */
   downstream: 4096,
   /** All other branches, and one of them. */
   branches: 4096,

@@ -15,7 +15,7 @@ import { outputRequirements } from './output-requirements.ts';
 import { promptBudgets } from './prompt-budgets.ts';
 import { type Recovery, recoveryText } from './recovery.ts';
 
-/** A step as it is shown to an agent. */
+/** A step as shown to an agent. */
 export interface ShownStep {
   readonly key: StepInstanceKey;
   readonly stepId: string;
@@ -24,11 +24,11 @@ export interface ShownStep {
 }
 
 /**
- * The pending step as text: what the author says, with the context put in; the functions it speaks of; what will be
- * asked of its output; and, for an agent that lost the conversation, what happened before.
+ * The pending step as text: the author's text with context values; the functions it refers to; the requirements for its
+ * output; and, for an agent that lost the conversation, what happened before.
  *
  * N1  The same arguments give the same bytes.
- * N2  Every part has a budget; what is cut or left out is said, and no character is split.
+ * N2  Every part has a budget; anything cut or omitted is noted, and no character is split.
  */
 export function renderPrompt(
   compiled: CompiledWorkflowSnapshotV1,
@@ -85,7 +85,7 @@ function turnText(index: WorkflowIndex, loopPath: readonly LoopTurn[]): string |
   return turns.length === 0 ? undefined : `In ${turns.join(', in ')}.`;
 }
 
-/** A fragment whose condition cannot be told is shown, with the reason: nothing is left out in silence. */
+/** A fragment whose condition cannot be evaluated is shown with the reason: nothing is omitted silently. */
 function fragmentText(
   index: WorkflowIndex,
   { conditionId, text }: CompiledStep['fragments'][number],

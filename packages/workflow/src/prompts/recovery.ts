@@ -1,7 +1,7 @@
 import { truncateUtf8, utf8Length } from '@signalbox/model';
 import { promptBudgets } from './prompt-budgets.ts';
 
-/** Notes of one step instance that is done. */
+/** Notes of one completed step instance. */
 export interface StepNotes {
   /** The key of the step instance. */
   readonly key: string;
@@ -9,17 +9,17 @@ export interface StepNotes {
   readonly notes: string;
 }
 
-/** What an agent that lost the conversation is told besides its step. */
+/** What an agent that lost the conversation sees in addition to its step. */
 export interface Recovery {
-  /** The way to this place, oldest first. */
+  /** The path to this place, oldest first. */
   readonly earlier: readonly StepNotes[];
-  /** Only where this place is not the tip: what followed on the preferred branch, oldest first. */
+  /** Only if this place is not the tip: what followed on the preferred branch, oldest first. */
   readonly downstream?: readonly StepNotes[] | undefined;
-  /** Only where this place is not the tip: the other branches that begin here, each with its newest notes. */
+  /** Only if this place is not the tip: the other branches that begin here, each with its newest notes. */
   readonly branches?: readonly { readonly label: string; readonly notes: string }[] | undefined;
 }
 
-/** The sections of a recovery, each within its budget; undefined where there is nothing to tell. */
+/** The sections of a recovery, each within its budget; undefined if there are none. */
 export function recoveryText({ earlier, downstream = [], branches = [] }: Recovery): string | undefined {
   const sections = [
     section('RECAP OF EARLIER STEPS:', earlier, promptBudgets.recap, 'earlier'),
@@ -29,7 +29,7 @@ export function recoveryText({ earlier, downstream = [], branches = [] }: Recove
   return sections.length === 0 ? undefined : sections.join('\n\n');
 }
 
-/** The newest notes that fit, in the order they were written. */
+/** The newest notes that fit, in written order. */
 function section(header: string, all: readonly StepNotes[], budget: number, what: string): string | undefined {
   if (all.length === 0) return undefined;
   const text = ({ key, title, notes }: StepNotes) => `### ${oneLine(title)} (${key})\n${notes.trim().toWellFormed()}`;
@@ -43,7 +43,7 @@ function branchSection(branches: NonNullable<Recovery['branches']>): string | un
   return fitting('OTHER BRANCHES FROM HERE:', branches, text, promptBudgets.branches, 'other', false);
 }
 
-/** Takes texts by weight, the first first, until the budget is full. The one that no longer fits is cut, not dropped. */
+/** Takes texts in order of weight until the budget is full. The first one that no longer fits is cut, not dropped. */
 function fitting<T>(
   header: string,
   byWeight: readonly T[],
@@ -69,10 +69,10 @@ function fitting<T>(
   return [header, ...(reversed ? [...note, ...kept.toReversed()] : [...kept, ...note])].join('\n\n');
 }
 
-/** Room for the note on what is left out. */
+/** Room for the note on omitted texts. */
 const NOTE_ROOM = 48;
 
-/** Less than this of a note says nothing. */
+/** Shorter excerpts of a note are useless. */
 const LEAST = 256;
 
 const oneLine = (text: string) => truncateUtf8(text.replaceAll(/\s+/g, ' ').toWellFormed(), 160);

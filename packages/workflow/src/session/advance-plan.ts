@@ -1,11 +1,11 @@
 /**
- * What one attempt to advance records.
+ * The record of one attempt to advance.
  *
- * A1  Every id derives from the session, the place and the attempt: the same attempt planned again is the same plan, and
+ * A1  Every id derives from the session, the place and the attempt: planning the same attempt again gives the same plan, and
  *     another attempt from the same place is another branch.
  * A2  The outcome comes first; outputs follow, notes before artifacts, then corrections of earlier ones; the new node and its edge close the plan.
- * A3  Advancing settles what blocked earlier attempts from here, except what is disclosed again by this one and what a person was
- *     asked: that is settled by the person's answer alone.
+ * A3  Advancing settles what blocked earlier attempts from here, except gaps that this one discloses again and questions to a
+ *     person: only the person's answer settles those.
  */
 import {
   type Digest,
@@ -46,10 +46,10 @@ export interface Attempt {
   readonly outcome:
     | { readonly kind: 'advanced'; readonly state: EngineState }
     | { readonly kind: 'blocked'; readonly blockers: readonly Blocker[] };
-  /** What was done in this step, and only in it. Cut to its budget. */
+  /** What was done in this step only. Cut to its budget. */
   readonly notesMarkdown?: string | undefined;
   readonly artifacts?: readonly ArtifactRef[] | undefined;
-  /** Of what was handed in on the way here. */
+  /** Corrections of earlier output on the way here. */
   readonly corrections?: readonly Correction[] | undefined;
   /** Changes the run's context: `null` deletes a key. */
   readonly contextDelta?: JsonObject | undefined;
@@ -67,11 +67,11 @@ export interface DisclosedGap {
 }
 
 export interface AdvancePlan extends SessionPlan {
-  /** The new place; undefined where the attempt was blocked. */
+  /** The new place; undefined if the attempt was blocked. */
   readonly toNodeId: NodeId | undefined;
 }
 
-/** `from` is the node where the attempt is made, `history` everything that its session holds. */
+/** `from` is the attempt's node, `history` the whole history of its session. */
 export function planAdvance(
   hasher: Hasher,
   history: readonly DomainEvent[],
@@ -154,7 +154,7 @@ export function planAdvance(
   return ok({ toNodeId, snapshots: [snapshot.text], states, plan: { events: facts.map(draftOf) } });
 }
 
-/** The record that resolves a gap has one id, so that a gap is resolved once. */
+/** The record that resolves a gap has a fixed id, so that a gap is resolved only once. */
 export function resolutionIdOf(place: Pick<Place, 'sessionId'>, gapId: GapId): GapId {
   return guidedId<GapId>('gap-resolution', place.sessionId, gapId);
 }
@@ -186,7 +186,7 @@ function advanceFact(
   return report.ok ? fact({ kind: 'blocked', blockers: report.value }) : report;
 }
 
-/** What this attempt lacked. A gap that is open at the place already is not disclosed twice. */
+/** What this attempt lacked. A gap that is already open at the place is not disclosed twice. */
 function gapFacts(
   history: readonly DomainEvent[],
   { place, attemptId, gaps = [] }: PlacedAttempt,
@@ -281,7 +281,7 @@ function openGaps(history: readonly DomainEvent[], nodeId: NodeId) {
   return projectGaps(history).filter(gap => gap.nodeId === nodeId && gap.resolvedBy === undefined);
 }
 
-/** A checkpoint does not take the walk on; an advance does. */
+/** An advance moves the walk forward; a checkpoint does not. */
 function hasAdvanced(history: readonly DomainEvent[], { runId, nodeId }: Place): boolean {
   const edges = projectRunDags(history).get(runId)?.edges ?? [];
   return edges.some(edge => edge.edgeKind === 'acked_step' && edge.fromNodeId === nodeId);

@@ -5,15 +5,15 @@ import type { Place } from './event-draft.ts';
 import { type AttemptId, guidedId } from './ids.ts';
 
 /**
- * The attempt that an answer offers next at a place. It follows from what is recorded there: asked twice it is the same,
- * and after an attempt was recorded it is another, so that a second walk from the same place is a fork and a retry is not.
+ * The next attempt that an answer offers at a place. It follows from what is recorded there: it stays the same until an
+ * attempt is recorded, then changes, so that a second walk from the same place is a fork and a retry is not.
  */
 export function nextAttemptId(history: readonly DomainEvent[], place: Place): AttemptId {
   const recorded = recordedAt(history).advances.get(place.nodeId) ?? 0;
   return guidedId<AttemptId>('attempt', place.sessionId, place.runId, place.nodeId, recorded);
 }
 
-/** The same for checkpoints, which are numbered apart. */
+/** The same for checkpoints, which are numbered separately. */
 export function nextCheckpointId(history: readonly DomainEvent[], place: Place): AttemptId {
   const recorded = recordedAt(history).checkpoints.get(place.nodeId) ?? 0;
   return guidedId<AttemptId>('checkpoint-attempt', place.sessionId, place.runId, place.nodeId, recorded);

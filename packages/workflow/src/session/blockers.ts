@@ -3,7 +3,7 @@ import { capability, delimiterSafeId } from '../compile/compiled-workflow.ts';
 import { boundedText, budgets } from './bounded-text.ts';
 import { blockerCode } from './reasons.ts';
 
-/** Where a loop stood when it was asked to go on past its limit. */
+/** A loop's iteration when it would have exceeded its limit. */
 export const loopLimit = z.strictObject({
   loopId: delimiterSafeId,
   iteration: z.int().nonnegative(),
@@ -29,7 +29,7 @@ export const blocker = z.strictObject({
 });
 export type Blocker = Readonly<z.infer<typeof blocker>>;
 
-/** Why an attempt did not advance: what to mend, in one fixed order. */
+/** Why an attempt did not advance: what to fix, in a fixed order. */
 export const blockerReport = z.strictObject({
   blockers: z
     .array(blocker)

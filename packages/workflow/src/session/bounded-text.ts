@@ -1,6 +1,6 @@
 import { text, utf8Length } from '@signalbox/model';
 
-/** The byte budgets of what is recorded, in UTF-8 bytes unless they say otherwise. */
+/** Budgets of recorded values, in UTF-8 bytes unless stated otherwise. */
 export const budgets = {
   blockers: 10,
   blockerMessage: 512,
@@ -24,7 +24,7 @@ export const budgets = {
 
 export type Budget = keyof typeof budgets;
 
-/** A text within its budget. What is too long is refused by name, with both sizes. */
+/** A text within its budget. A longer one is refused with its name and both sizes. */
 export function boundedText(budget: Budget) {
   const max = budgets[budget];
   return text.refine(value => utf8Length(value) <= max, {

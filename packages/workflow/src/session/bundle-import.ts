@@ -17,20 +17,20 @@ import { type DomainEvent, dedupeKeyOf, type EventFacts } from './domain-event.t
 import { eventIdOf } from './event-draft.ts';
 import { type GuidedId, guidedId } from './ids.ts';
 
-/** What an import stores, in this order: snapshots, workflows and artifacts by their digests, then the appends. */
+/** What an import stores, in this order: snapshots, workflows and artifacts by digest, then the appends. */
 export interface ImportPlan {
   readonly sessionId: SessionId;
   readonly snapshots: readonly string[];
   readonly pinnedWorkflows: readonly string[];
   readonly artifacts: readonly string[];
-  /** What the bundle only names: it must be at hand where it is imported. */
+  /** Artifacts that the bundle only names: they must exist at the destination. */
   readonly namedArtifacts: readonly Digest[];
   readonly plans: readonly AppendPlan<DomainEvent>[];
 }
 
 /**
- * A read bundle as appends to an empty session. Where `sessionId` is not the bundle's own, it is imported as new: every id
- * is renamed, nothing is merged, and the journal attests the events anew.
+ * A read bundle as appends to an empty session. If `sessionId` is not the bundle's own, it is imported as new: every id is
+ * renamed, nothing is merged, and the journal attests the events again.
  */
 export function planImport(
   bundle: Bundle,
@@ -60,7 +60,7 @@ export function planImport(
 export function renameSession(events: readonly DomainEvent[], sessionId: SessionId): readonly DomainEvent[] {
   const eventIds = new Map<EventId, EventId>();
   const rename = <Id extends GuidedId>(id: Id): Id => guidedId<Id>('imported', sessionId, id);
-  // A cause may stand behind what it caused, so that all new event ids are known first.
+  // A cause may come after its effect, so all new event ids are determined first.
   const renamed = events.map(event => {
     const facts = renameFacts({ ...event, sessionId }, rename, id => id);
     eventIds.set(event.eventId, eventIdOf(sessionId, dedupeKeyOf(facts)));
@@ -173,7 +173,7 @@ function nodeScope<S extends { readonly runId: GuidedId; readonly nodeId: Guided
   return { ...scope, runId: rename(scope.runId), nodeId: rename(scope.nodeId) };
 }
 
-/** Where the appends of the exported session ended. They stay whole, several in one append where they fit. */
+/** The ends of the exported session's appends. They stay whole, several in one append if they fit. */
 function segmentEnds({ session }: Bundle): readonly number[] {
   return session.manifest.flatMap(record => (record.kind === 'segment_closed' ? [record.lastEventIndex + 1] : []));
 }

@@ -28,7 +28,7 @@ import { historyFault } from './history-fault.ts';
 
 export type BundleError = ErrorEnvelope<BundleCode>;
 
-/** A bundle from its text: whole, in order, and everything in it what its digests say. Nothing is stored. */
+/** Reads a bundle from its text: complete, in order, and matching its digests. Stores nothing. */
 export function readBundle(hasher: Hasher, text: string): Result<Bundle, BundleError> {
   if (utf8Length(text) > MAX_BUNDLE_BYTES) {
     return refuse('BUNDLE_INVALID_FORMAT', `it has more than ${MAX_BUNDLE_BYTES} bytes`);
@@ -80,7 +80,7 @@ function integrityFault(hasher: Hasher, { integrity, session }: Envelope): Bundl
       );
 }
 
-/** The first part that was written by a version which is not known. */
+/** The first part with an unknown version. */
 function versionFault({ session }: Envelope): BundleError | undefined {
   const parts: readonly (readonly [string, readonly Json[], string])[] = [
     ['event', session.events, 'v'],
@@ -126,7 +126,7 @@ function manifestOrderFault({ session }: Bundle): BundleError | undefined {
   return next === session.events.length ? undefined : invalid(`it attests ${next} of ${session.events.length} events`);
 }
 
-/** Segments and pins must be those that the journal made of these very events. */
+/** Segments and pins must be those that the journal created from exactly these events. */
 function attestationFault(hasher: Hasher, { session }: Bundle): BundleError | undefined {
   for (const record of session.manifest) {
     const fault =
@@ -188,7 +188,7 @@ function referenceFault(hasher: Hasher, { session }: Bundle): BundleError | unde
   return session.artifacts && artifactFault(hasher, session.events, session.artifacts);
 }
 
-/** The artifacts are those that the outputs refer to, no more and no fewer. */
+/** The artifacts are exactly those that the outputs refer to. */
 function artifactFault(
   hasher: Hasher,
   events: readonly DomainEvent[],

@@ -25,10 +25,10 @@ import { type ExecutionSnapshotFileV1, executionSnapshotFileV1 } from './executi
 
 /**
  * A session in one JSON text, to be resumed elsewhere: events, manifest, snapshots, the pinned workflows and the texts of
- * artifacts, each with its digest. It holds no tokens: they are minted anew where it arrives.
+ * artifacts, each with its digest. It contains no tokens: new ones are minted at the destination.
  */
 
-/** The most that is read. */
+/** The size limit for reading. */
 export const MAX_BUNDLE_BYTES = 256 * 1024 * 1024;
 
 export const integrityEntry = z.strictObject({ path: text, sha256: digest, bytes: z.int().nonnegative() });
@@ -41,12 +41,12 @@ const head = {
   bundleId: z.guid(),
   exportedAt: timestamp,
   producer: z.strictObject({ appVersion: boundedText('identifier').min(1), appliedConfigHash: digest.optional() }),
-  /** There only where the session was damaged and this is its valid prefix: to be looked at, not to be resumed. */
+  /** Present only if the session was damaged and this is its valid prefix: it can be viewed, not resumed. */
   salvage: z.strictObject({ health: z.literal('corrupt_tail'), reason: text }).optional(),
   integrity: z.strictObject({ kind: z.literal('sha256_manifest_v1'), entries: z.array(integrityEntry) }),
 };
 
-/** The envelope alone; what is in it is checked after its digests were. */
+/** Only the envelope; its content is checked after the digests. */
 export const bundleEnvelope = z.strictObject({
   ...head,
   session: z.strictObject({
@@ -67,7 +67,7 @@ export const bundleV1 = z.strictObject({
     manifest: z.array(manifestRecord),
     snapshots: z.record(digest, executionSnapshotFileV1),
     pinnedWorkflows: z.record(digest, pinnedWorkflow),
-    /** What outputs refer to, as it was handed in. A bundle without this field has the names of artifacts alone. */
+    /** The artifacts that outputs refer to, as submitted. A bundle without this field has only their names. */
     artifacts: z.record(digest, text).optional(),
   }),
 });
@@ -80,11 +80,11 @@ export interface Export {
   readonly sessionId: SessionId;
   readonly events: readonly DomainEvent[];
   readonly manifest: readonly ManifestRecord[];
-  /** Set where the events are the valid prefix of a damaged session. */
+  /** Set if the events are the valid prefix of a damaged session. */
   readonly salvage?: Bundle['salvage'];
   readonly snapshotOf: (ref: Digest) => ExecutionSnapshotFileV1 | undefined;
   readonly workflowOf: (hash: Digest) => CompiledWorkflowSnapshotV1 | undefined;
-  /** Where it is given, the bundle holds every artifact that an output refers to. */
+  /** If given, the bundle contains every artifact that an output refers to. */
   readonly artifactOf?: ((ref: Digest) => string | undefined) | undefined;
 }
 
@@ -132,7 +132,7 @@ export function buildBundle(hasher: Hasher, session: Export): Result<Bundle, Bui
   });
 }
 
-/** The text of a bundle: the same session, exported at the same time, is the same bytes. */
+/** The text of a bundle: exporting the same session at the same time gives the same bytes. */
 export function encodeBundle(bundle: Bundle): string {
   return canonicalJson(bundle);
 }

@@ -5,7 +5,7 @@ import { boundedText } from './bounded-text.ts';
 export const capabilityStatus = z.enum(['unknown', 'available', 'unavailable']);
 export type CapabilityStatus = z.infer<typeof capabilityStatus>;
 
-/** How a capability came to be known. What somebody merely said is weak, and unlocks nothing. */
+/** How a capability became known. A mere claim is weak, and unlocks nothing. */
 export const capabilityProvenance = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('probe_step'),

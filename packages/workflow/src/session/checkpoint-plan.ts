@@ -9,7 +9,7 @@ export interface CheckpointPlan extends SessionPlan {
   readonly checkpointNodeId: NodeId;
 }
 
-/** A mark at a place, with what is to be remembered of it. It stands where its parent stands: no step is taken. */
+/** A mark at a place, with notes. It is at its parent's place: no step is taken. */
 export function planCheckpoint(
   from: EventOf<'node_created'>,
   attempt: { readonly attemptId: AttemptId; readonly notesMarkdown?: string | undefined },

@@ -4,8 +4,8 @@ import type { TraceEntry } from './event-data.ts';
 import type { TraceId } from './ids.ts';
 
 /**
- * A trace within its budgets. Entries keep their order: texts are cut from the last entry backwards, and where that is
- * not enough the last entries go. What was cut says so.
+ * A trace within its budgets. Entries keep their order: texts are cut from the last entry backwards, and if that is not
+ * enough the last entries are dropped. Cuts are marked.
  */
 export function boundTrace(
   traceId: TraceId,
@@ -29,7 +29,7 @@ export function boundTrace(
   return { traceId, entries: kept };
 }
 
-/** A text shorter by some bytes where it can be: down to the marker alone. */
+/** Shortens a text by some bytes if possible: at most down to the marker. */
 function shortened(text: string, by: number): string {
   const marker = utf8Length(TRUNCATION_MARKER);
   const length = utf8Length(text);

@@ -25,9 +25,9 @@ import {
 } from './event-data.ts';
 
 /**
- * Everything that a guided session records: the closed set, version 1.
+ * Everything that a guided session records: a closed set, version 1.
  *
- * V1  The dedupe key of an event is what its kind's recipe makes of its ids; no other key is valid.
+ * V1  The dedupe key of an event is derived from its ids by the recipe of its kind; no other key is valid.
  * V2  An unknown field, kind or version is refused, never guessed.
  *
  * The envelope is the journal's, spelled out here because projections and the interpreter compile without the platform.
@@ -99,7 +99,7 @@ export type DomainEvent = z.infer<typeof domainEventV1>;
 export type DomainEventKind = DomainEvent['kind'];
 export type EventOf<K extends DomainEventKind> = Extract<DomainEvent, { readonly kind: K }>;
 
-/** What a plan says of an event; its key, its id and the journal's fields follow from it. */
+/** A plan's description of an event; its key, its id and the journal's fields follow from it. */
 export type EventFacts = DomainEvent extends infer E
   ? E extends DomainEvent
     ? Omit<E, 'v' | 'eventId' | 'eventIndex' | 'dedupeKey'>

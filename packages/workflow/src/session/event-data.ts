@@ -31,13 +31,13 @@ export type NodeKind = z.infer<typeof nodeKind>;
 
 export const nodeCreatedData = z.strictObject({
   nodeKind,
-  /** Null for the root of a run alone. */
+  /** Null only for the root of a run. */
   parentNodeId: nodeId.nullable(),
   workflowHash: digest,
   snapshotRef: digest,
 });
 
-/** An edge names the event that caused it. Advancing from a place that is no tip is a fork, told by its cause. */
+/** An edge names the event that caused it. Advancing from a place that is not a tip is a fork, as its cause says. */
 export const edgeCreatedData = z.discriminatedUnion('edgeKind', [
   z.strictObject({
     edgeKind: z.literal('acked_step'),
@@ -126,7 +126,7 @@ export const observationRecordedData = z.strictObject({
   confidence: z.enum(['low', 'med', 'high']),
 });
 
-/** What the person said to a gap that waited for it, and the hash of what was shown. */
+/** The person's answer to a gap, and the hash of what was shown. */
 export const gapAnswer = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.enum(['approved', 'denied']),
@@ -155,7 +155,7 @@ export const gapRecordedData = z.strictObject({
     )
     .max(budgets.evidenceRefs)
     .optional(),
-  /** Only where it resolves a gap that waited for the person. */
+  /** Only if it resolves a gap that waited for the person. */
   answer: gapAnswer.optional(),
   details: loopLimit.optional(),
 });
@@ -200,7 +200,7 @@ export const decisionTraceAppendedData = z
     error: `a trace takes at most ${budgets.traceTotal} bytes`,
   });
 
-/** Keys that a merge could take for something else than data. */
+/** Keys that a merge could mistake for something other than data. */
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype']);
 
 export const runContext = jsonObject

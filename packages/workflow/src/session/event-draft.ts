@@ -11,15 +11,15 @@ export interface Place {
   readonly nodeId: NodeId;
 }
 
-/** What one decision comes to: texts for the snapshot store, and then the events, as one append. */
+/** The result of one decision: texts for the snapshot store, then the events, as one append. */
 export interface SessionPlan {
   readonly snapshots: readonly string[];
-  /** What these snapshots hold, by their names: nobody has to read them again. */
+  /** The content of these snapshots by name, so that nobody has to read them again. */
   readonly states?: ReadonlyMap<Digest, EngineState> | undefined;
   readonly plan: AppendPlan<DomainEvent>;
 }
 
-/** An event as a plan holds it. Its key follows from its facts and its id from its key: a retry names it again. */
+/** An event in a plan. Its key follows from its facts and its id from its key, so a retry names the same event. */
 export function draftOf(facts: EventFacts): EventDraft<DomainEvent> {
   const { sessionId, ...rest } = facts;
   const dedupeKey = dedupeKeyOf(facts);

@@ -1,7 +1,7 @@
 import { type EventSchema, eventSchema } from '@signalbox/journal';
 import { type DomainEvent, domainEventV1 } from './domain-event.ts';
 
-/** What the journal of a guided session holds. */
+/** The events in a guided session's journal. */
 export const sessionEventSchema: EventSchema<DomainEvent> = eventSchema(domainEventV1, event =>
   event.kind === 'node_created' ? [event.data.snapshotRef] : [],
 );

@@ -1,3 +1,3 @@
-/** What a guided session records, for whoever reads it without a disk. */
+/** The events of a guided session, for readers without a disk. */
 export type { DomainEvent, EventOf } from './domain-event.ts';
 export type { NodeKind, OutputPayload } from './event-data.ts';

@@ -4,9 +4,9 @@ import { delimiterSafeId } from '../compile/compiled-workflow.ts';
 import { formatStepInstanceKey, type StepInstanceKey, stepInstance, stepInstanceKey } from './step-instance-key.ts';
 
 /**
- * Where a walk through a workflow stands, and nothing else: what was said is in the events, what is seen in projections.
+ * The place of a walk through a workflow, and nothing else: outputs are in the events, views in projections.
  *
- * E1  The pending step is not among the completed.
+ * E1  The pending step is not among the completed ones.
  * E2  No loop is on the stack twice.
  * E3  The loop path of the pending step is the loop stack.
  * E4  Completed steps are a set, in ascending order of their keys.
@@ -70,7 +70,7 @@ export const executionSnapshotFileV1 = z.strictObject({
 });
 export type ExecutionSnapshotFileV1 = z.infer<typeof executionSnapshotFileV1>;
 
-/** The bytes of a snapshot are its canonical JSON, and name it. */
+/** The bytes of a snapshot are its canonical JSON; their digest is its name. */
 export function encodeSnapshot(
   hasher: Hasher,
   workflowHash: Digest,

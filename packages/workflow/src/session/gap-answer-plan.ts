@@ -19,7 +19,7 @@ import { checkInput, type InvalidInput } from './invalid-input.ts';
 
 export type AnswerError = InvalidInput | ErrorEnvelope<'decision/unknown' | 'decision/stale-proposal'>;
 
-/** An answer is given once; whoever answers again is told the first one's outcome. */
+/** A gap is answered once; a second answer returns the first outcome. */
 export type AnswerPlan = ({ readonly kind: 'answer' } & SessionPlan) | { readonly kind: 'answered'; readonly gap: Gap };
 
 /** The person's answer to a gap that waits for it, as the record that resolves the gap. */
@@ -55,7 +55,7 @@ export function planGapAnswer(
   return ok({ kind: 'answer', snapshots: [], plan: { events: [draft] } });
 }
 
-/** The hash of what a person is shown of a gap. */
+/** The hash of what a person sees of a gap. */
 export function proposalHash(hasher: Hasher, { gapId, reason, summary }: Gap): Digest {
   return hasher(canonicalJson({ gapId, reason, summary }));
 }

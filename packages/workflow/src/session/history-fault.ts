@@ -3,8 +3,8 @@ import type { DomainEvent, EventOf } from './domain-event.ts';
 import type { GapId, OutputId } from './ids.ts';
 
 /**
- * Why a list of events is not the history of a session, or undefined. Each event is valid by itself; this is what they
- * must be together: what is referred to was there before, in the same session, run and node.
+ * Why a list of events is not the history of a session, or undefined. Each event is valid on its own; this checks them
+ * together: everything referred to must exist earlier, in the same session, run and node.
  */
 export function historyFault(events: readonly DomainEvent[]): string | undefined {
   const known: Known = {
@@ -102,7 +102,7 @@ function gapFault(event: EventOf<'gap_recorded'>, known: Known, ids: ReadonlySet
   return isShown ? undefined : 'its evidence is not in the session';
 }
 
-/** An attempt that got through has led somewhere: its node and its edge are recorded too. */
+/** A successful attempt must have recorded its node and its edge. */
 function outcomeFault(event: DomainEvent, known: Known): string | undefined {
   if (event.kind !== 'advance_recorded' || event.data.outcome.kind === 'blocked') return undefined;
   const { sessionId, scope } = event;

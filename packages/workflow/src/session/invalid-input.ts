@@ -15,7 +15,7 @@ import { runContext } from './event-data.ts';
 
 export type InvalidInput = ErrorEnvelope<'VALIDATION_ERROR'>;
 
-/** A value that a caller gave, checked by its schema. */
+/** A caller's value, checked by its schema. */
 export function checkInput<T>(schema: z.ZodType<T>, value: unknown, field: string): Result<T, InvalidInput> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return ok(parsed.data);

@@ -13,7 +13,7 @@ const signingKey = z.strictObject({
     .refine(text => Buffer.from(text, 'base64url').toString('base64url') === text, 'is not canonical base64url'),
 });
 
-/** The keys that tokens are signed with: new ones by `current`; those of `previous` are still good. */
+/** The keys that sign tokens: new ones use `current`; those of `previous` are still valid. */
 export const keyring = z.strictObject({ v: z.literal(1), current: signingKey, previous: signingKey.optional() });
 export type Keyring = Readonly<z.infer<typeof keyring>>;
 
@@ -21,7 +21,7 @@ export function newKeyring(rng: Rng): Keyring {
   return { v: 1, current: newKey(rng) };
 }
 
-/** What was current becomes previous; what was previous is good no longer. */
+/** The current key becomes previous; the previous key is no longer valid. */
 export function rotateKeyring(ring: Keyring, rng: Rng): Keyring {
   return { v: 1, current: newKey(rng), previous: ring.current };
 }
@@ -33,7 +33,7 @@ export function verificationKeys(ring: Keyring): readonly Uint8Array[] {
   );
 }
 
-/** A name for each key that says nothing of it, current first. */
+/** A name for each key that reveals nothing about it, current first. */
 export function keyNames(hasher: Hasher, ring: Keyring): readonly string[] {
   return verificationKeys(ring).map(key => digestHex(hasher(key)).slice(0, 16));
 }

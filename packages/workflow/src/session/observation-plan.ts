@@ -7,7 +7,7 @@ import { checkInput, type InvalidInput } from './invalid-input.ts';
 
 export type Observed = Readonly<z.infer<typeof observationRecordedData>>;
 
-/** What was observed and is not recorded yet; undefined where nothing is new. */
+/** Observations that are not recorded yet; undefined if there are none. */
 export function planObservations(
   sessionId: SessionId,
   history: readonly DomainEvent[],

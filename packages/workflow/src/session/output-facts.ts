@@ -6,7 +6,7 @@ import type { Place } from './event-draft.ts';
 import { type AttemptId, guidedId, type OutputId } from './ids.ts';
 import { checkInput, type InvalidInput } from './invalid-input.ts';
 
-/** An artifact that is in its store, by name. */
+/** A stored artifact, by name. */
 export type ArtifactRef = Omit<Extract<OutputPayload, { payloadKind: 'artifact_ref' }>, 'payloadKind'>;
 
 /** The notes of an attempt, cut to their budget. */
@@ -37,13 +37,13 @@ export function artifactFacts(
   return ok(facts);
 }
 
-/** Something that was handed in before and is put right: it stays, and what corrects it counts. */
+/** A correction of earlier output: the original stays, and the correction counts. */
 export interface Correction {
   readonly corrected: { readonly outputId: OutputId; readonly nodeId: NodeId };
   readonly payload: OutputPayload;
 }
 
-/** Corrections at the nodes of what they correct, notes before artifacts, each in the order of ids. */
+/** Corrections at the nodes of the corrected output, notes before artifacts, each sorted by id. */
 export function correctionFacts(
   { sessionId, runId }: Place,
   attemptId: AttemptId,

@@ -9,7 +9,7 @@ import { type AttemptId, type ChangeId, guidedId } from './ids.ts';
 import { checkInput, type InvalidInput } from './invalid-input.ts';
 import { applyChanges, defaultPreferences, type PreferenceChange } from './preferences.ts';
 
-/** A change of preferences at a place, with what holds from there on. */
+/** A change of preferences at a place, with the resulting preferences. */
 export function planPreferences(
   history: readonly DomainEvent[],
   place: Place,

@@ -16,7 +16,7 @@ export const modePresets = {
   full_auto_never_stop: { autonomy: 'full_auto_never_stop', riskPolicy: 'conservative' },
 } as const satisfies Readonly<Record<Autonomy, Preferences>>;
 
-/** What holds where nobody said otherwise. */
+/** The defaults. */
 export const defaultPreferences: Preferences = modePresets.guided;
 
 export function applyChanges(before: Preferences, delta: readonly PreferenceChange[]): Preferences {
@@ -25,7 +25,7 @@ export function applyChanges(before: Preferences, delta: readonly PreferenceChan
 
 type Asked = { readonly autonomy?: Autonomy | undefined; readonly riskPolicy?: RiskPolicy | undefined };
 
-/** The preferences that go further than a workflow recommends: the later option of a set goes further. They are told, never refused. */
+/** Preferences that exceed a workflow's recommendation: later options of a set go further. They are reported, never refused. */
 export function exceedsRecommendation(effective: Preferences, recommended: Asked): readonly (keyof Preferences)[] {
   const exceeded: (keyof Preferences)[] = [];
   if (recommended.autonomy !== undefined && rank(autonomy, effective.autonomy) > rank(autonomy, recommended.autonomy)) {
@@ -40,7 +40,7 @@ export function exceedsRecommendation(effective: Preferences, recommended: Asked
   return exceeded;
 }
 
-/** The preferences that a change would loosen. An agent may only tighten what holds (R21). */
+/** The preferences that a change would loosen. An agent may only tighten them (R21). */
 export function loosenedBy(
   before: Preferences,
   { autonomy: asked = before.autonomy, riskPolicy: risk = before.riskPolicy }: Asked,

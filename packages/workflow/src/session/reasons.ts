@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What only the person can give. */
+/** Things that only the person can give. */
 export const userOnlyDependencyReason = z.enum([
   'needs_user_secret_or_token',
   'needs_user_account_access',
@@ -25,7 +25,7 @@ export const contractViolation = z.enum(['missing_required_output', 'invalid_req
 export const capabilityMissing = z.enum(['required_capability_unavailable', 'required_capability_unknown']);
 export const unexpectedReason = z.enum(['invariant_violation', 'storage_corruption_detected']);
 
-/** Why a step cannot simply go on: the one meaning behind a blocker and a gap. */
+/** Why a step cannot simply continue: the shared meaning of blockers and gaps. */
 export const gapReason = z.discriminatedUnion('category', [
   z.strictObject({ category: z.literal('user_only_dependency'), detail: userOnlyDependencyReason }),
   z.strictObject({ category: z.literal('contract_violation'), detail: contractViolation }),

@@ -4,7 +4,7 @@ import type { DedupeKey, DomainEvent, EventOf } from './domain-event.ts';
 import type { Place } from './event-draft.ts';
 import type { AttemptId } from './ids.ts';
 
-/** Where a replay looks: the journal's own view fits. */
+/** The source of a replay; the journal's own view implements it. */
 export interface RecordedEvents {
   find(key: DedupeKey): DomainEvent | undefined;
 }
@@ -21,8 +21,8 @@ export type RecordedAdvance =
     };
 
 /**
- * What is recorded of an attempt: a replay answers with it and computes nothing. Undefined for an attempt that was never
- * made. A record that lacks a part of itself is never filled in.
+ * The record of an attempt: a replay returns it and computes nothing. Undefined for an attempt that was never made. An
+ * incomplete record is never filled in.
  */
 export function recordedAdvance(
   recorded: RecordedEvents,
@@ -44,7 +44,7 @@ export function recordedAdvance(
   return ok({ kind: 'advanced', advance, node, edge });
 }
 
-/** The same where the outcome must be there, as after an append. */
+/** The same, if the outcome must exist, as after an append. */
 export function requireRecordedAdvance(
   recorded: RecordedEvents,
   place: Place,

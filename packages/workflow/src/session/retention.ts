@@ -2,12 +2,12 @@ import type { Digest, SessionId } from '@signalbox/model';
 import type { SessionHealth } from '../projections/session-gate.ts';
 
 /**
- * What may be deleted. Sessions go first, then the snapshots that no remaining session pins; never the other way round.
+ * What may be deleted. Sessions first, then the snapshots that no remaining session pins; never the other way round.
  *
- * G1  A session that is kept, or is not healthy, or was active within its time, stays.
- * G2  Snapshots are judged by the pins of all remaining sessions, and by nothing else. Where one of those cannot be
- *     trusted, nothing is deleted.
- * G3  A snapshot that is young stays: its append may be on the way.
+ * G1  A session that is kept, is not healthy, or has not expired stays.
+ * G2  Only the pins of all remaining sessions decide about snapshots. If one of those sessions cannot be trusted, nothing is
+ *     deleted.
+ * G3  A recent snapshot stays: its append may be under way.
  */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -55,7 +55,7 @@ export type SnapshotCollection =
   /** Nothing is deleted. */
   | { readonly mode: 'safe'; readonly untrusted: readonly SessionId[] };
 
-/** `retained` must be every session that is left. */
+/** `retained` must contain every remaining session. */
 export function decideSnapshotCollection(
   retained: readonly SessionPins[],
   stored: readonly { readonly ref: Digest; readonly storedAt: number }[],

@@ -1,8 +1,8 @@
 import { type Disk, type ManifestRecord, manifestRecord } from '@signalbox/journal';
 
 /**
- * The records of a session's manifest that attest its first `length` events, which the journal has read and found good.
- * What follows them is a tail or damage, and is left out.
+ * The records of a session's manifest that attest its first `length` events, which the journal has verified. Later records
+ * are a tail or damage, and are omitted.
  */
 export function readManifest(disk: Pick<Disk, 'read'>, directory: string, length: number): readonly ManifestRecord[] {
   const bytes = disk.read(`${directory}/manifest.jsonl`);

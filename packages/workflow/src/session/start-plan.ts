@@ -12,7 +12,7 @@ import { applyChanges, defaultPreferences, type PreferenceChange, type Preferenc
 
 export interface Start {
   readonly sessionId: SessionId;
-  /** Names this start: the same start planned again is the same run. */
+  /** Identifies this start: planning it again gives the same run. */
   readonly attemptId: AttemptId;
   readonly workflow: {
     readonly workflowId: string;
@@ -20,11 +20,11 @@ export interface Start {
     readonly workflowSourceKind: 'bundled' | 'user' | 'project' | 'remote' | 'plugin';
     readonly workflowSourceRef: string;
   };
-  /** Where the interpreter stands before the first step. */
+  /** The interpreter's state before the first step. */
   readonly state: EngineState;
   readonly context?: JsonObject | undefined;
   readonly observations?: readonly Observed[] | undefined;
-  /** What the person asked for, over what holds otherwise. */
+  /** The person's preferences, which override the defaults. */
   readonly preferences?: { readonly baseline?: Preferences; readonly delta: readonly PreferenceChange[] } | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface StartPlan extends SessionPlan, Place {
   readonly snapshotRef: Digest;
 }
 
-/** A new run, and its session where the history has none yet. */
+/** A new run, and its session if the history has none yet. */
 export function planStart(
   hasher: Hasher,
   history: readonly DomainEvent[],

@@ -2,11 +2,11 @@ import { err, ok, type Result } from '@signalbox/model';
 import * as z from 'zod';
 import { delimiterSafeId } from '../compile/compiled-workflow.ts';
 
-/** One turn of a loop; iterations count from 0. */
+/** One iteration of a loop, counted from 0. */
 export const loopTurn = z.strictObject({ loopId: delimiterSafeId, iteration: z.int().nonnegative() });
 export type LoopTurn = Readonly<z.infer<typeof loopTurn>>;
 
-/** A step at its place in the loops around it, outermost first. */
+/** A step with its enclosing loops, outermost first. */
 export const stepInstance = z.strictObject({ stepId: delimiterSafeId, loopPath: z.array(loopTurn) });
 export type StepInstance = { readonly stepId: string; readonly loopPath: readonly LoopTurn[] };
 

@@ -4,12 +4,12 @@ import type { TokenOf, TokenPayload } from './tokens.ts';
 
 export type PlaceError = ErrorEnvelope<'TOKEN_SCOPE_MISMATCH' | 'TOKEN_UNKNOWN_NODE' | 'TOKEN_WORKFLOW_HASH_MISMATCH'>;
 
-/** The node that a token names, in the session that it names. */
+/** The node that a token names, in its session. */
 export function nodeOfToken(
   events: readonly DomainEvent[],
   token: TokenPayload,
 ): Result<EventOf<'node_created'>, PlaceError> {
-  // The newest first: that is where a walk stands.
+  // Newest first: a walk is usually at the newest node.
   const created = events.findLast(event => event.kind === 'node_created' && event.scope.nodeId === token.nodeId);
   if (created?.kind !== 'node_created' || created.sessionId !== token.sessionId) return err(unknownNode(token));
   if (created.scope.runId !== token.runId) {
@@ -42,7 +42,7 @@ export function samePlace(
   return ok(undefined);
 }
 
-/** What a call with tokens answers while another process writes the session. */
+/** The answer to a call with tokens while another process writes the session. */
 export function tokenSessionLocked(locked: ErrorEnvelope<'SESSION_LOCKED'>): ErrorEnvelope<'TOKEN_SESSION_LOCKED'> {
   return { ...locked, code: 'TOKEN_SESSION_LOCKED' };
 }

@@ -1,11 +1,11 @@
 /**
- * Tokens name a place in a session to an agent, and nobody else can make one. They are not truth: what they name is looked
- * up, and they can be minted again at any time.
+ * Tokens name a place in a session to an agent, and cannot be forged. They are not a source of truth: the place is looked up,
+ * and tokens can be minted again at any time.
  *
  * K1  `<prefix>.v1.<payload>.<sig>`: the payload is the base64url of canonical JSON, the signature HMAC-SHA256 of exactly
  *     those JSON bytes.
- * K2  Nothing of a payload is read before its signature was found good.
- * K3  One place has one token per key: encodings that say the same in other characters are refused.
+ * K2  A payload is not read before its signature is verified.
+ * K3  One place has one token per key: alternative encodings of the same bytes are refused.
  */
 import {
   canonicalJson,
@@ -39,10 +39,10 @@ export const tokenPrefixes = { state: 'st', ack: 'ack', checkpoint: 'chk' } as c
   string
 >;
 
-/** Longer than any token that was ever minted. */
+/** Longer than any token ever minted. */
 export const MAX_TOKEN_LENGTH = 2048;
 
-/** HMAC-SHA256, and a comparison whose time does not depend on what is compared. */
+/** HMAC-SHA256, and a constant-time comparison. */
 export interface Mac {
   sign(key: Uint8Array, data: Uint8Array): Uint8Array;
   equals(left: Uint8Array, right: Uint8Array): boolean;
@@ -94,7 +94,7 @@ export function readToken<K extends TokenKind>(
   return readPayload(expected, Buffer.from(bytes).toString('utf8'));
 }
 
-/** A payload whose signature is good: it was ours, perhaps another version's. */
+/** A payload with a valid signature: ours, perhaps from another version. */
 function readPayload<K extends TokenKind>(expected: K, text: string): Result<TokenOf<K>, TokenError> {
   const value = parseJson(text);
   const version = value !== null && typeof value === 'object' && 'tokenVersion' in value ? value.tokenVersion : 1;
@@ -109,7 +109,7 @@ function readPayload<K extends TokenKind>(expected: K, text: string): Result<Tok
   return ok(parsed.data as TokenOf<K>);
 }
 
-/** Undefined where another text would decode to the same bytes. */
+/** Undefined if another text would decode to the same bytes. */
 function strictBase64Url(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : undefined;

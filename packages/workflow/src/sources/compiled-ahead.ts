@@ -2,15 +2,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { ok, type Result } from '@signalbox/model';
 import type { CompiledWorkflow, WorkflowRejected } from '../compile/compile-workflow.ts';
 
-/** What compiling came to, by what was compiled. */
+/** Compilation results, by input. */
 export type CompiledByKey = ReadonlyMap<string, Result<CompiledWorkflow, WorkflowRejected>>;
 
-/** Beside the built program: the bundled workflows, compiled when it was built. */
+/** Next to the built program: the bundled workflows, compiled at build time. */
 export const AHEAD_FILE = 'bundled-compiled.json';
 
 let known: CompiledByKey | undefined;
 
-/** Nothing in a checkout. What was compiled from other files, or with other routines, has another key and is not used. */
+/** Empty in a checkout. Results for other files or routines have other keys and are not used. */
 export function compiledAhead(): CompiledByKey {
   known ??= readAhead(new URL(AHEAD_FILE, import.meta.url));
   return known;

@@ -1,7 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What a walk meets that it cannot or will not go into. `ref` is relative to the root, with forward slashes; `.` is the root. */
+/** An entry that a walk cannot or will not enter. `ref` is relative to the root, with forward slashes; `.` is the root. */
 export interface WalkProblem {
   readonly code: 'unreadable_directory' | 'symbolic_link' | 'too_deep' | 'too_many_entries';
   readonly ref: string;
@@ -21,7 +21,7 @@ export interface WalkLimits {
 
 export const walkLimits: WalkLimits = { depth: 8, entries: 20_000 };
 
-/** Directories that hold other people's files, or none that a person wrote. */
+/** Directories with other people's files or generated ones. */
 const SKIPPED = new Set([
   'node_modules',
   'dist',
@@ -35,8 +35,8 @@ const SKIPPED = new Set([
 ]);
 
 /**
- * The JSON files under a directory. Symbolic links are not followed, so nothing outside the tree is read and no circle
- * is walked; the root itself may be one, as long as it stays in `tree`. A directory that is not there has no files.
+ * The JSON files under a directory. Symbolic links are not followed, so nothing outside the tree is read and there are no
+ * cycles; the root itself may be a link, as long as it stays in `tree`. A missing directory has no files.
  */
 export async function walkDirectory(root: string, bounds: WalkLimits = walkLimits, tree?: string): Promise<Walk> {
   const files: string[] = [];
@@ -113,7 +113,7 @@ function isMissing(cause: unknown): boolean {
   return errorCode(cause) === 'ENOENT';
 }
 
-/** The platform's word for what went wrong with a file. */
+/** The system's error code for a file. */
 export function errorCode(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
 }

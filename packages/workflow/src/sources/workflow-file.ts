@@ -8,7 +8,7 @@ import { errorCode } from './directory-walk.ts';
 export interface WorkflowFile {
   readonly source: unknown;
   readonly digest: Digest;
-  /** Changes whenever the file does; by it a cache knows whether to read again. */
+  /** Changes whenever the file does; tells a cache whether to read again. */
   readonly stamp: string;
 }
 
@@ -22,8 +22,8 @@ const PLAIN = 'Make it a plain file that you may read.';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads one workflow file. A link is refused, also one that was put in place after the walk; no more is read than a
- * workflow may take. `known` is what an earlier reading answered: it is answered again while its stamp is right.
+ * Reads one workflow file. A link is refused, even one created after the walk; no more is read than a workflow may contain.
+ * `known` is an earlier result: it is returned again while its stamp matches.
  */
 export async function readWorkflowFile(
   file: string,

@@ -25,23 +25,23 @@ import { aheadText, type CompiledByKey, compiledAhead } from './compiled-ahead.t
 import { type WalkProblem, walkDirectory, walkLimits } from './directory-walk.ts';
 import { type FileProblem, readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
 
-/** A directory that workflows are looked for in. */
+/** A directory that is searched for workflows. */
 export interface WorkflowPlace {
   readonly kind: SourceKind;
   readonly directory: string;
 }
 
-/** A workflow as a list shows it. */
+/** A workflow in a list. */
 export interface WorkflowListing {
   readonly workflowId: string;
   readonly name: string;
   readonly description: string;
   readonly version: string;
   readonly idStatus: IdStatus;
-  /** What a legacy id should become. */
+  /** The suggested replacement for a legacy id. */
   readonly suggestedId?: string;
   readonly sourceKind: SourceKind;
-  /** The file, relative to the directory it was found in. */
+  /** The file, relative to its directory. */
   readonly sourceRef: string;
   readonly isRoutine: boolean;
   readonly compiled: Result<CompiledWorkflow, WorkflowRejected>;
@@ -65,25 +65,25 @@ export interface Discovery {
 export interface FoundWorkflow {
   readonly listing: WorkflowListing;
   readonly compiled: CompiledWorkflow;
-  /** Set when the workflow was asked for by an older id. */
+  /** Set if the workflow was requested by an older id. */
   readonly canonicalId?: string;
 }
 
 export interface WorkflowLibrary {
-  /** Looks through all places. Files that did not change are neither read nor compiled again. */
+  /** Searches all places. Unchanged files are neither read nor compiled again. */
   discover(): Promise<Discovery>;
   find(workflowId: string): Promise<Result<FoundWorkflow, ErrorEnvelope<'workflow/unknown' | 'workflow/invalid'>>>;
 }
 
 export interface LibraryOptions {
   readonly hasher: Hasher;
-  /** In order of precedence; the bundled workflows come before all. */
+  /** In order of precedence, after the bundled workflows. */
   readonly places: readonly WorkflowPlace[];
   readonly bindings?: ReadonlyMap<string, string>;
   readonly mode?: CompileOptions['mode'];
 }
 
-/** The workflows that come with the program: beside the built one, or in a checkout. */
+/** The bundled workflows: next to the built program, or in a checkout. */
 export const bundledPlace: WorkflowPlace = {
   kind: 'bundled',
   directory: fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../bundled' : './bundled', import.meta.url)),
@@ -149,7 +149,7 @@ function openLibrary({ hasher, places, bindings, mode = 'load' }: LibraryOptions
       const options = { hasher, routines, sourceKind: place.kind, mode, ...(bindings && { bindings }) };
       let result = compiled.get(key) ?? fresh.get(key);
       if (result === undefined) {
-        // A large file takes a while: what else waits in this process has its turn before it.
+        // A large file takes a while, so other work in this process gets its turn first.
         await setImmediate();
         result = compileWorkflow(file.source, options);
       }
@@ -208,7 +208,7 @@ function openLibrary({ hasher, places, bindings, mode = 'load' }: LibraryOptions
   return { ...library, compiled: () => compiled };
 }
 
-/** A file that did not change is the same object. */
+/** An unchanged file is the same object. */
 function isSame(left: readonly Found[], right: readonly Found[]): boolean {
   return (
     left.length === right.length &&
@@ -219,7 +219,7 @@ function isSame(left: readonly Found[], right: readonly Found[]): boolean {
   );
 }
 
-/** A bundled workflow by the id that it had before it got its namespace. */
+/** A bundled workflow by its id from before namespaces. */
 function aliased(workflows: readonly WorkflowListing[], workflowId: string): WorkflowListing | undefined {
   const names = new Set([
     `wr.${workflowId}`,
@@ -229,7 +229,7 @@ function aliased(workflows: readonly WorkflowListing[], workflowId: string): Wor
   return workflows.find(each => each.sourceKind === 'bundled' && names.has(each.workflowId));
 }
 
-/** A project's own workflows lie in the project: who clones it does not choose what its links lead to. */
+/** A project's own workflows must be inside the project: a person who clones it does not choose its links. */
 function treeOf({ kind, directory }: WorkflowPlace): string | undefined {
   const home = path.dirname(directory);
   return kind === 'project' && path.basename(home) === '.signalbox' ? path.dirname(home) : undefined;
@@ -239,7 +239,7 @@ function isRoutine(ref: string): boolean {
   return ref.split('/').includes('routines');
 }
 
-/** What a file says of itself; undefined for what is no workflow. */
+/** A file's own metadata; undefined if it is not a workflow. */
 function headOf(source: unknown): Pick<WorkflowListing, 'workflowId' | 'name' | 'description' | 'version'> | undefined {
   if (typeof source !== 'object' || source === null || !('id' in source) || !('steps' in source)) return undefined;
   const text = (key: string): string => {
@@ -263,7 +263,7 @@ function withSuggestions(
   });
 }
 
-/** What could not be read may be what was asked for: it is told. */
+/** Mentions unreadable files, because one of them may be the requested workflow. */
 function unknownWorkflow(
   workflowId: string,
   workflows: readonly WorkflowListing[],

@@ -7,7 +7,7 @@ import { contractPacks } from './contract-packs.ts';
 import { features } from './features.ts';
 import { refSnippets } from './refs.ts';
 
-/** Something that authors can use by name, as a list or an editor shows it. */
+/** Something that authors can use by name, for lists and editors. */
 export interface Builtin {
   readonly kind:
     | 'ref'
@@ -24,14 +24,14 @@ export interface Builtin {
     | 'metrics_profile';
   readonly id: string;
   readonly purpose: string;
-  /** What it is configured or filled with, where it is. */
+  /** Its configuration or content, if any. */
   readonly shape?: Shape;
 }
 
 const named = (kind: Builtin['kind'], purposes: Readonly<Record<string, string>>): readonly Builtin[] =>
   Object.entries(purposes).map(([id, purpose]) => ({ kind, id, purpose }));
 
-/** Every builtin, made from the definitions that the compiler itself uses; sorted by kind and id. */
+/** Every builtin, generated from the compiler's own definitions; sorted by kind and id. */
 export function builtinCatalog(routines: Routines): readonly Builtin[] {
   const all: readonly Builtin[] = [
     ...refSnippets.map(({ refId, purpose }) => ({ kind: 'ref' as const, id: refId, purpose })),

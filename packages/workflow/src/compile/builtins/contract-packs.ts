@@ -2,7 +2,7 @@ import type { Json } from '@signalbox/model';
 import type { CompiledContract } from '../compiled-workflow.ts';
 import type { Shape, ShapeField } from '../shape.ts';
 
-/** A contract that a step can ask for: what the artifact is, how to tell an agent, and an artifact that keeps it. */
+/** A contract that a step can require: the artifact's shape, guidance for the agent, and a valid example. */
 export type ContractPack = CompiledContract;
 
 const text: Shape = { type: 'text', min: 1 };

@@ -1,12 +1,12 @@
 import type { Capability } from '../compiled-workflow.ts';
 import type { Shape } from '../shape.ts';
 
-/** What a workflow switches on as a whole: guidance for its steps, and needs of the agent that walks it. */
+/** A workflow-wide option: guidance for its steps, and required capabilities of the agent. */
 export interface Feature {
   readonly featureId: string;
   readonly purpose: string;
   readonly config: Shape;
-  /** Joins the constraints of prompt blocks, or the guidance of a step that has none. */
+  /** Added to the constraints of prompt blocks, or to the guidance of a step without them. */
   readonly stepGuidance: readonly string[];
 }
 

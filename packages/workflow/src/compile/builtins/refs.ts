@@ -1,4 +1,4 @@
-/** A text of ours that prompts can refer to. It is put in when a workflow is compiled, and pinned with it. */
+/** A built-in text that prompts can refer to. It is embedded when a workflow is compiled, and pinned with it. */
 export interface RefSnippet {
   readonly refId: string;
   readonly purpose: string;

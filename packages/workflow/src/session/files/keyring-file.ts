@@ -19,11 +19,11 @@ import { type Keyring, keyring, newKeyring, rotateKeyring } from '../keyring.ts'
 
 export type KeyringError = IoError | ErrorEnvelope<'STORE_KEYRING_INVALID' | 'SESSION_LOCKED'>;
 
-/** The signing keys of a data directory, in `keys/keyring.json`, for its user alone. */
+/** The signing keys of a data directory, in `keys/keyring.json`, private to its user. */
 export interface KeyringFile {
-  /** The keys as they are now; undefined where none were made. */
+  /** The current keys; undefined if there are none. */
   peek(): Result<Keyring | undefined, KeyringError>;
-  /** The keys as they are now, made where there are none. Another process may have rotated them since the last call. */
+  /** The current keys, created if there are none. Another process may have rotated them since the last call. */
   load(): Result<Keyring, KeyringError>;
   rotate(): Promise<Result<Keyring, KeyringError>>;
 }
@@ -35,7 +35,7 @@ export interface KeyringFileOptions {
   readonly rng?: Rng;
 }
 
-/** No keyring is larger; what is larger is not read. */
+/** No keyring is larger; larger files are not read. */
 const MAX_BYTES = 4096;
 
 const machineRng: Rng = { bytes: length => randomBytes(length) };
@@ -45,7 +45,7 @@ export function openKeyringFile({ home, locks, rng = machineRng }: KeyringFileOp
   const path = `${folder}/keyring.json`;
   let known: { readonly text: string; readonly ring: Result<Keyring, KeyringError> } | undefined;
 
-  /** The same text is the same ring. */
+  /** Cached by text. */
   function ringOf(text: string): Result<Keyring, KeyringError> {
     if (known?.text !== text) known = { text, ring: parseKeyring(text) };
     return known.ring;
@@ -62,7 +62,7 @@ export function openKeyringFile({ home, locks, rng = machineRng }: KeyringFileOp
     return ringOf(text);
   }
 
-  /** A file that is whole under its name, or not there. Of two that make the first one, one wins and both read it. */
+  /** Creates the file atomically. If two processes create the first one, one wins and both read it. */
   function place(ring: Keyring, mode: 'if absent' | 'replace'): void {
     const temporary = `${folder}/.keyring.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
     try {
@@ -128,7 +128,7 @@ function parseKeyring(text: string): Result<Keyring, KeyringError> {
   return err(invalidKeyring(`${parsed.error.issues[0]?.path.join('.') || 'it'} is not as it should be`));
 }
 
-/** The text of a regular file that is not too large, kept from others' eyes; undefined where there is none. */
+/** The text of a regular, private file within the size limit; undefined if there is none. */
 function readBounded(path: string): string | undefined {
   let file: number;
   try {

@@ -2,12 +2,12 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import type { Mac } from '../tokens.ts';
 
 export const nodeMac: Mac = {
-  // A key object, because telling that bytes are none takes the platform longer than the signature.
+  // A key object, because checking raw bytes takes the platform longer than the signature.
   sign: (key, data) => createHmac('sha256', keyObjectOf(key)).update(data).digest(),
   equals: (left, right) => left.length === right.length && timingSafeEqual(left, right),
 };
 
-/** The key that was used last: a ring has one or two, and nearly all tokens are of the first. */
+/** The last key used: a ring has one or two, and nearly all tokens use the first. */
 let last: { readonly bytes: Uint8Array; readonly object: KeyObject } | undefined;
 
 function keyObjectOf(key: Uint8Array): KeyObject {
