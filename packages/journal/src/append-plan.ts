@@ -14,7 +14,7 @@ import { type DedupeKey, type EventDraft, type EventSchema, isDedupeKey, type Jo
 import { encodeRecord, type ManifestRecord, segmentPath } from './manifest-record.ts';
 import type { EventLine, Truth } from './replay.ts';
 
-/** The unit of truth: all of it is appended, or nothing. */
+/** The unit of truth: appended completely or not at all. */
 export interface AppendPlan<E extends JournalEvent> {
   readonly events: readonly EventDraft<E>[];
 }
@@ -35,7 +35,7 @@ export type PlanDecision<E extends JournalEvent> =
   | { readonly kind: 'append'; readonly prepared: PreparedAppend<E> }
   | { readonly kind: 'recorded'; readonly events: readonly E[] };
 
-/** Decides what a plan comes to on a truth. Pure: nothing is written yet. */
+/** Computes what a plan appends to a truth. Pure: nothing is written yet. */
 export function decidePlan<E extends JournalEvent>(
   truth: Truth<E>,
   plan: AppendPlan<E>,
@@ -49,7 +49,7 @@ export function decidePlan<E extends JournalEvent>(
   return prepared.ok ? ok({ kind: 'append', prepared: prepared.value }) : prepared;
 }
 
-/** The events of a plan that was appended before; undefined for one that is new as a whole. */
+/** The events of an already appended plan; undefined if the whole plan is new. */
 function recordedEvents<E extends JournalEvent>(
   truth: Truth<E>,
   { events }: AppendPlan<E>,

@@ -1,8 +1,8 @@
 /**
  * The writes and syncs of one append, in the order that makes it durable:
  *
- * A1  The segment is on disk, under its name, before the manifest speaks of it.
- * A2  The manifest grows by one write and one sync; the append is acknowledged after that sync and not before.
+ * A1  The segment is on disk, under its name, before the manifest names it.
+ * A2  The manifest grows by one write and one sync; the append is acknowledged only after that sync.
  * A3  The names that lead to the manifest are on disk before its first record is.
  */
 
@@ -20,7 +20,7 @@ export interface JournalPlace {
   readonly packing?: SegmentPacking | undefined;
 }
 
-/** `manifestBytes` is the end of the last complete append; what lies behind it is cut off. */
+/** `manifestBytes` is the end of the last complete append; later bytes are cut off. */
 export function writeAppend<E extends JournalEvent>(
   disk: Disk,
   place: JournalPlace,
@@ -47,7 +47,7 @@ function makeNamesDurable(disk: Disk, { home, collection, directory }: JournalPl
   disk.syncDirectory(home);
 }
 
-/** Synced on its own: a cut that is lost after a later write would leave old bytes among new ones. */
+/** Synced separately: a cut that is lost after a later write would leave old bytes among new ones. */
 function cutTail(manifest: OpenFile, manifestBytes: number): void {
   manifest.truncate(manifestBytes);
   manifest.sync();
@@ -75,7 +75,7 @@ function extendManifest(manifest: OpenFile, manifestBytes: number, bytes: Uint8A
     manifest.write(bytes);
     manifest.sync();
   } catch (cause) {
-    // Part or all of it may be in the file. Taken back, so that nobody reads what was answered with an error.
+    // Part or all of it may be in the file. It is cut off, so that nobody reads an append that returned an error.
     cutTail(manifest, manifestBytes);
     throw cause;
   }

@@ -16,17 +16,17 @@ import { ioFailure } from './failures.ts';
 /**
  * Immutable texts named by the sha256 of their bytes, one file each.
  *
- * C1  A name appears with its whole content or not at all, and what `putAll` answers is on disk.
- * C2  A name that was there before may not be on disk yet: another process may have stopped before it synced the
- *     directory. The directory itself is on disk before the first file is written into it.
+ * C1  A name appears with its whole content or not at all, and contents are on disk when `putAll` returns.
+ * C2  An existing name may not be durable yet: another process may have stopped before it synced the directory. The
+ *     directory itself is durable before the first file is written into it.
  */
 export interface ContentStore {
-  /** Stores texts; those that are there already cost nothing. One sync of the directory for all. */
+  /** Stores texts; existing ones cost nothing. One sync of the directory for all. */
   putAll(texts: readonly string[]): Result<readonly Digest[], ErrorEnvelope<'STORE_IO_FAILED'>>;
   get(
     ref: Digest,
   ): Result<string, ErrorEnvelope<'STORE_SNAPSHOT_MISSING' | 'STORE_SNAPSHOT_CORRUPT' | 'STORE_IO_FAILED'>>;
-  /** Whether what is named is in the store and on disk. */
+  /** Whether a content is in the store and on disk. */
   isDurable(ref: Digest): boolean;
 }
 
@@ -36,7 +36,7 @@ export interface ContentStoreOptions {
   /** An existing directory, and the store's name in it. */
   readonly home: string;
   readonly name: string;
-  /** Tells this process's unfinished files from those of others. */
+  /** Distinguishes this process's unfinished files from those of others. */
   readonly writer: string;
 }
 

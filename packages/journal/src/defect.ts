@@ -1,7 +1,7 @@
-/** How far a journal can be relied on. */
+/** The health of a journal. */
 export type SessionHealth = 'healthy' | 'corrupt_tail' | 'corrupt_head' | 'unknown_version';
 
-/** Everything that can be wrong with a journal, and what it means for whoever relies on it. */
+/** Everything that can be wrong with a journal, and what it means. */
 export const defectMeanings = {
   manifest_not_a_file: 'manifest.jsonl is not a regular file, so nothing it says can be trusted.',
   manifest_shrunk: 'Records that were read before are gone: the manifest was cut while it was in use.',
@@ -40,13 +40,13 @@ export interface Defect {
   readonly code: DefectCode;
   /** Relative to the journal's directory, or to its home for snapshots. */
   readonly file: string;
-  /** From 1, where the file has lines. */
+  /** Counted from 1, if the file has lines. */
   readonly line?: number;
   /** What exactly is wrong. */
   readonly reason: string;
 }
 
-/** A head that is not the expected one says which journal this is, not that it is damaged. */
+/** An unexpected head means that this is another journal, not that it is damaged. */
 export function healthOf(defect: Defect | undefined, validEvents: number): SessionHealth {
   if (defect === undefined || defect.code === 'head_mismatch' || defect.code === 'head_passed') return 'healthy';
   if (defect.code === 'record_version_unknown' || defect.code === 'event_version_unknown') return 'unknown_version';

@@ -4,14 +4,14 @@
  * which must end before the next operation starts.
  */
 export interface Disk {
-  /** Makes one directory, not its parents. False where it was there already. */
+  /** Creates one directory, not its parents. Returns false if it already exists. */
   makeDirectory(path: string): boolean;
   /** `create` empties the file; `append` keeps it and writes at its end. Never follows a symbolic link. */
   open(path: string, mode: 'create' | 'append'): OpenFile;
   rename(from: string, to: string): void;
   /** Makes the names in a directory durable. */
   syncDirectory(path: string): void;
-  /** Makes the bytes of a file durable that may have been written by another process. */
+  /** Makes a file's bytes durable, even if another process wrote them. */
   syncFile(path: string): void;
   size(path: string): number | undefined;
   /** The bytes from an offset on. Never follows a symbolic link. */
@@ -22,13 +22,13 @@ export interface Disk {
 
 export interface OpenFile {
   write(bytes: Uint8Array): void;
-  /** Makes the file's bytes and length durable; its name is the directory's. */
+  /** Makes the file's bytes and length durable; its name belongs to the directory. */
   sync(): void;
   truncate(length: number): void;
   close(): void;
 }
 
-/** An operation that the operating system refused. */
+/** An operation refused by the operating system. */
 export class DiskError extends Error {
   override readonly name = 'DiskError';
   readonly operation: string;

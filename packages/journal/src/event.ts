@@ -11,12 +11,12 @@ const MAX_KEY = 256;
 export const dedupeKey = z.string().max(MAX_KEY).regex(KEY, 'must be of a-z 0-9 _ : > -').brand<'DedupeKey'>();
 export type DedupeKey = z.infer<typeof dedupeKey>;
 
-/** The same check, for every event that is appended. */
+/** The same check, for every appended event. */
 export function isDedupeKey(key: string): boolean {
   return key.length <= MAX_KEY && KEY.test(key);
 }
 
-/** What every event of a journal has; `kind`, `scope` and `data` are narrowed by the schema that its owner gives. */
+/** The fields of every event; the owner's schema narrows `kind`, `scope` and `data`. */
 export const journalEventFields = {
   v: z.literal(1),
   eventId,
@@ -33,19 +33,19 @@ export type JournalEvent = z.infer<z.ZodObject<typeof journalEventFields>> & {
   readonly data: unknown;
 };
 
-/** An event before it is appended: the journal gives it its session, its index and its version. */
+/** An event before it is appended: the journal adds its session, index and version. */
 export type EventDraft<E extends JournalEvent> = E extends JournalEvent
   ? Omit<E, 'v' | 'eventIndex' | 'sessionId'>
   : never;
 
-/** The schema of a journal's events, given by their owner. */
+/** The schema of a journal's events, from their owner. */
 export interface EventSchema<E extends JournalEvent> {
   readonly version: number;
-  /** The event, or why the value is none. */
+  /** The event, or why the value is not one. */
   decode(value: unknown): Result<E, string>;
   /** The snapshots that an event refers to. */
   snapshotRefs(event: E): readonly Digest[];
-  /** The canonical text of an event that its owner made, where there is a faster way to it than by its value. */
+  /** The canonical text of an event created by its owner, if there is a faster way than through its value. */
   canonicalText?(event: E): string;
 }
 

@@ -9,8 +9,7 @@ export type LockError = ErrorEnvelope<'SESSION_LOCKED' | 'STORE_LOCK_UNUSABLE'>;
 export function ioFailure(cause: DiskError, doing: string): IoError {
   return failure('STORE_IO_FAILED', {
     message: `The disk refused while ${doing}: ${cause.message}.`,
-    suggestion:
-      'See that the disk is mounted, writable and not full, then try the same call again: it is safe to repeat.',
+    suggestion: 'Check that the disk is mounted, writable and not full, then repeat the call: it is safe to repeat.',
     retry: { kind: 'retryable_immediate' },
     details: { operation: cause.operation, systemCode: cause.code },
   });
@@ -32,7 +31,7 @@ export function unhealthy(sessionId: SessionId, defect: Defect, validEvents: num
     suggestion:
       validEvents > 0
         ? `Nothing is appended to a damaged journal. Its first ${validEvents} events are valid and can be inspected and exported; restore the rest from a backup.`
-        : 'Nothing of it can be relied on. Restore it from a backup or an export.',
+        : 'None of it can be trusted. Restore it from a backup or an export.',
     details,
   });
 }
@@ -40,7 +39,7 @@ export function unhealthy(sessionId: SessionId, defect: Defect, validEvents: num
 export function sessionLocked(sessionId: SessionId): LockError {
   return failure('SESSION_LOCKED', {
     message: `Session ${sessionId} is being written by another process.`,
-    suggestion: 'Try again in a moment. If this goes on, see which other Signalbox process has the session open.',
+    suggestion: 'Try again in a moment. If this persists, find the other Signalbox process that has the session open.',
     retry: { kind: 'retryable_after_ms', afterMs: 500 },
     details: { sessionId },
   });
@@ -49,7 +48,7 @@ export function sessionLocked(sessionId: SessionId): LockError {
 export function lockUnusable(sessionId: SessionId, reason: string): LockError {
   return failure('STORE_LOCK_UNUSABLE', {
     message: `The lock file of session ${sessionId} cannot be used: ${reason}.`,
-    suggestion: 'See that the data directory is writable; if the file .lock of the session is damaged, delete it.',
+    suggestion: "Check that the data directory is writable; if the session's .lock file is damaged, delete it.",
     details: { sessionId },
   });
 }

@@ -1,6 +1,6 @@
 import { chainHead, type Digest, EMPTY_HEAD, type Hasher } from '@signalbox/model';
 
-/** The heads of a growing log. They are hashed when someone asks: most readers never do. */
+/** The heads of a growing log, hashed on demand: most readers never need them. */
 export interface HeadChain {
   extend(canonicalEvent: string): void;
   /** The head after the first `length` events. */

@@ -7,14 +7,14 @@ export interface JournalView<E extends JournalEvent> {
   readonly sessionId: SessionId;
   readonly length: number;
   readonly head: Digest;
-  /** The head after the first so many events. */
+  /** The head after the first `length` events. */
   headAt(length: number): Digest;
   /**
-   * The events from an index on. Whoever keeps the length it has seen pays only for what is new. All of them are one list for every
-   * view of the same moment, so that what is made of a list can be kept for it.
+   * The events from an index on. A caller that remembers the length it has seen pays only for new events. All events are the same list
+   * object for every view of the same moment, so that results can be cached per list.
    */
   events(from?: number): readonly E[];
-  /** The event that was recorded under a key. */
+  /** The event recorded under a key. */
   find(key: DedupeKey): E | undefined;
 }
 

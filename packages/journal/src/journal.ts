@@ -1,9 +1,9 @@
 /**
- * One session's journal. Everything that a process knows of it is in one `Truth`, which reading and appending extend.
+ * One session's journal. Everything a process knows about it is in one `Truth`, which reading and appending extend.
  *
  * W1  Only `append` changes a journal, and only with the witness of a lock that is still held.
  * W2  Under the lock the truth is first brought up to date, so an append starts where the last one, of any process, ended.
- * W3  The truth takes in an append after its last sync, never before.
+ * W3  The truth includes an append only after its last sync.
  */
 import {
   Bug,
@@ -46,17 +46,17 @@ export interface JournalOptions<E extends JournalEvent> {
   readonly home: string;
   readonly collection: string;
   readonly sessionId: SessionId;
-  /** Segments are written in this form, and read in it or plain. Without it they are plain. */
+  /** The packing of written segments; reading accepts packed and plain ones. Without it, segments are plain. */
   readonly packing?: SegmentPacking | undefined;
 }
 
 export interface Journal<E extends JournalEvent> {
   readonly sessionId: SessionId;
-  /** Everything that was appended, without the lock. A session that has no files is empty. */
+  /** Reads everything that was appended, without the lock. A session without files is empty. */
   read(): Result<JournalView<E>, HealthError | IoError>;
   /** The valid prefix of a journal in any health. */
   salvage(): Result<Salvaged<E>, IoError>;
-  /** Runs `work` as the only writer, over all processes, of a healthy journal. */
+  /** Runs `work` as the only writer, across all processes, of a healthy journal. */
   withLock<T, F>(
     work: (witness: LockWitness, view: JournalView<E>) => Promise<Result<T, F>> | Result<T, F>,
   ): Promise<Result<T, F | LockError | HealthError | IoError>>;
@@ -64,7 +64,7 @@ export interface Journal<E extends JournalEvent> {
 }
 
 export interface Appended<E extends JournalEvent> {
-  /** False where every event had been recorded before. */
+  /** False if every event was already recorded. */
   readonly isNew: boolean;
   readonly events: readonly E[];
   readonly head: Digest;
@@ -74,14 +74,14 @@ export type AppendError = PlanError | IoError | ErrorEnvelope<'STORE_SNAPSHOT_MI
 
 export interface Salvaged<E extends JournalEvent> {
   readonly health: SessionHealth;
-  /** Set where the view is not the whole journal. */
+  /** Set if the view is not the whole journal. */
   readonly defect?: Defect;
   readonly view: JournalView<E>;
 }
 
 declare const witness: unique symbol;
 
-/** The proof that a session's lock is held. Only `withLock` makes one, and it is void when `withLock` is over. */
+/** Proof that a session's lock is held. Only `withLock` creates one, and it is void once `withLock` returns. */
 export interface LockWitness {
   readonly [witness]: true;
 }
@@ -94,10 +94,10 @@ export function openJournal<E extends JournalEvent>(options: JournalOptions<E>):
   const truth: Truth<E> = emptyTruth(sessionId, hasher);
   const live = new WeakSet<LockWitness>();
 
-  /** Brings the truth up to date, as far as the files are good. */
+  /** Brings the truth up to date, as far as the files are valid. */
   function refresh(): Defect | undefined {
     const defect = readNew();
-    // Without the lock it may be another process, in the middle of replacing a tail.
+    // Without the lock, another process may be replacing a tail.
     return defect === undefined ? undefined : readNew();
   }
 

@@ -1,10 +1,10 @@
 import type { Result } from '@signalbox/model';
 
-/** Exclusive locks on files that the operating system frees when their holder dies. */
+/** Exclusive file locks that the operating system releases when their holder dies. */
 export interface FileLocks {
   /**
-   * Callers in this process wait in line; a holder in another process is waited for briefly. The lock file is made if
-   * it is missing, its directory is not.
+   * Callers in this process wait in line; for a holder in another process there is a short wait. The lock file is created if it
+   * is missing, its directory is not.
    */
   acquire(path: string): Promise<Result<HeldLock, LockRefusal>>;
 }

@@ -34,7 +34,7 @@ export const segmentClosed = z.strictObject({
 });
 export type SegmentClosed = z.infer<typeof segmentClosed>;
 
-/** A snapshot is kept for as long as the journal is. */
+/** A snapshot is kept as long as the journal. */
 export const snapshotPinned = z.strictObject({
   ...recordFields,
   kind: z.literal('snapshot_pinned'),
@@ -73,7 +73,7 @@ const snapshotPinnedText = new RegExp(
   `^{"createdByEventId":"${UUID}","eventIndex":${INDEX},"kind":"snapshot_pinned","manifestIndex":${INDEX},"sessionId":"${UUID}","snapshotRef":"${DIGEST}","v":1}$`,
 );
 
-/** Canonical text has one form, so a good record is told by it: reading a long manifest spends most of its time here. */
+/** Fast path: a valid record has exactly one canonical text. Reading a long manifest spends most of its time here. */
 function matchRecord(line: string): ManifestRecord | undefined {
   const pin = snapshotPinnedText.exec(line);
   if (pin !== null) {
@@ -104,7 +104,7 @@ function matchRecord(line: string): ManifestRecord | undefined {
   };
 }
 
-/** Says what is wrong with a line that is not an ordinary record. */
+/** Reports what is wrong with a line that is not an ordinary record. */
 function diagnoseRecord(line: string): Result<ManifestRecord, RecordProblem> {
   const value = parseJson(line);
   if (value === undefined) return err({ code: 'record_not_json', reason: 'the line is not JSON' });
@@ -120,19 +120,19 @@ function diagnoseRecord(line: string): Result<ManifestRecord, RecordProblem> {
   return ok(parsed.data);
 }
 
-/** Whether a text is the canonical JSON of the value that was read from it. */
+/** Whether a text is the canonical JSON of its value. */
 export function isCanonical(value: unknown, text: string): boolean {
   const canonical = tryCanonicalJson(value);
   return canonical.ok && canonical.value === text;
 }
 
-/** The one place where a segment may be. */
+/** The only valid path of a segment. */
 export function segmentPath(firstEventIndex: number, lastEventIndex: number): string {
   const padded = (index: number) => String(index).padStart(8, '0');
   return `events/${padded(firstEventIndex)}-${padded(lastEventIndex)}.jsonl`;
 }
 
-/** Undefined where the text is not JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -141,7 +141,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The number in `v`, where there is one. */
+/** The number in `v`, if any. */
 export function versionOf(value: unknown): number | undefined {
   if (typeof value !== 'object' || value === null || !('v' in value)) return undefined;
   return typeof value.v === 'number' ? value.v : undefined;

@@ -1,11 +1,10 @@
 /**
- * Reads what a manifest attests, in order, into a `Truth`. The one reader: for execution, for salvage and for the
- * verifier.
+ * Reads what a manifest attests, in order, into a `Truth`. The only reader, used for execution, salvage and verification.
  *
  * R1  Truth grows by whole appends: a segment's events and its pins together, or not at all.
- * R2  It stops at the first defect; what was read before it stays valid.
- * R3  What can only come from a write that was cut short is a tail, not a defect. A cut write leaves a proper prefix of
- *     what it meant to write: whole records, then at most one that lacks its end.
+ * R2  It stops at the first defect; everything before it stays valid.
+ * R3  Bytes that can only come from an interrupted write are a tail, not a defect. An interrupted write leaves a proper prefix
+ *     of its data: whole records, then at most one incomplete record.
  */
 import { type Digest, err, type Hasher, ok, type Result, type SessionId } from '@signalbox/model';
 import { MAX_PLAN_BYTES } from './append-limits.ts';
@@ -26,18 +25,18 @@ import type { SegmentPacking } from './segment-packing.ts';
 
 export const MANIFEST = 'manifest.jsonl';
 
-/** What a journal holds, as far as it has been read. It only grows. */
+/** The content of a journal, as far as it has been read. It only grows. */
 export interface Truth<E extends JournalEvent> {
   readonly sessionId: SessionId;
   readonly events: E[];
-  /** The events that were last asked for as a whole. */
+  /** The last complete list of events that was requested. */
   whole: readonly E[];
   readonly indexByKey: Map<DedupeKey, number>;
   /** Every pinned snapshot, and the index of an event that refers to it. */
   readonly pins: Map<Digest, number>;
   readonly chain: HeadChain;
   records: number;
-  /** Where the next append goes: the end of the last one that is complete. */
+  /** Where the next append goes: the end of the last complete one. */
   manifestBytes: number;
 }
 
@@ -60,9 +59,9 @@ export interface ReplaySource<E extends JournalEvent> {
   readonly hasher: Hasher;
   readonly schema: EventSchema<E>;
   readonly packing?: SegmentPacking | undefined;
-  /** Also checks that every event is in canonical form, which the digest of its segment does not say. */
+  /** Also checks that every event is in canonical form, which the segment's digest does not imply. */
   readonly checksForm?: boolean;
-  /** Told of each segment that is part of the truth. */
+  /** Called for each segment that is part of the truth. */
   readonly onSegment?: (path: string) => void;
 }
 
@@ -81,7 +80,7 @@ export function replay<E extends JournalEvent>(
   manifest: Uint8Array,
   source: ReplaySource<E>,
 ): Replayed {
-  // One character a byte. A manifest is ASCII; anything else fails the check of its record.
+  // One character per byte. A manifest is ASCII; anything else fails its record's check.
   const text = ascii.decode(manifest);
   const start = truth.manifestBytes;
   const defective = (defect: Defect): Replayed => ({ defect, tailBytes: 0 });
@@ -129,14 +128,14 @@ export function replay<E extends JournalEvent>(
   return { tailBytes: start + text.length - truth.manifestBytes };
 }
 
-/** An event as it is written, and as it is read. */
+/** An event as written and as read. */
 export interface EventLine<E extends JournalEvent> {
   readonly event: E;
   /** Its canonical text, without the newline. */
   readonly text: string;
 }
 
-/** Makes the events of one append part of the truth. Their pins come with them. */
+/** Adds the events of one append, with their pins, to the truth. */
 export function commit<E extends JournalEvent>(
   truth: Truth<E>,
   lines: readonly EventLine<E>[],
@@ -153,13 +152,13 @@ export function commit<E extends JournalEvent>(
 interface Segment<E extends JournalEvent> {
   readonly path: string;
   readonly lines: readonly EventLine<E>[];
-  /** Snapshots that it introduces and whose pins have not been read. */
+  /** Snapshots that it introduces and whose pins have not been read yet. */
   readonly unpinned: Set<Digest>;
 }
 
 type Problem = { readonly code: DefectCode; readonly reason: string };
 
-/** A record holds no brace but its last character, so text after one was never written by a cut write. */
+/** A record contains no brace except its last character, so an interrupted write never leaves text after one. */
 function isTornRecord(text: string): boolean {
   const brace = text.indexOf('}');
   return brace < 0 || brace === text.length - 1;
@@ -210,7 +209,7 @@ function readSegment<E extends JournalEvent>(
   return decodeSegment(truth, record, file, bytes, source);
 }
 
-/** What a segment holds, and the file that holds it. */
+/** A segment's content and its file. */
 function contentOf<E extends JournalEvent>(
   path: string,
   record: SegmentClosed,
@@ -222,7 +221,7 @@ function contentOf<E extends JournalEvent>(
   if (bytes === 'missing') return err({ file, code: 'segment_missing', reason: 'the file is not there' });
   if (bytes === 'not_a_file') return err({ file, code: 'segment_not_a_file', reason: 'it is not a regular file' });
   if (packing === undefined || packed === 'missing') return ok({ file, bytes });
-  // What is attested bounds what is unpacked, and an append bounds what is attested.
+  // The attested size bounds the unpacked size, and the append limit bounds the attested size.
   const content = record.bytes > MAX_PLAN_BYTES ? undefined : packing.unpack(bytes, record.bytes);
   if (content !== undefined) return ok({ file, bytes: content });
   const reason = `it does not unpack to the ${record.bytes} bytes that its record says`;
@@ -290,7 +289,7 @@ function decodeEvent<E extends JournalEvent>(
   return event;
 }
 
-/** Why a pin is not founded on an event, if it is not. A pin may repeat an earlier one. */
+/** Why a pin does not match its event; undefined if it does. A pin may repeat an earlier one. */
 function checkPin<E extends JournalEvent>(
   truth: Truth<E>,
   open: Segment<E> | undefined,

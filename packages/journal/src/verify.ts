@@ -12,15 +12,15 @@ export interface VerifyOptions<E extends JournalEvent> {
   readonly schema: EventSchema<E>;
   /** The journal's own directory. */
   readonly directory: string;
-  /** Where its snapshots are; without it they are not checked. */
+  /** The directory of its snapshots; without it they are not checked. */
   readonly snapshots?: string;
-  /** The head that the journal had when someone last saw it. */
+  /** A head of the journal noted earlier. */
   readonly expectHead?: Digest;
   /** How its segments may be packed. */
   readonly packing?: SegmentPacking | undefined;
 }
 
-/** What can be said of a journal from its files alone. */
+/** The state of a journal, from its files alone. */
 export interface VerifyReport {
   readonly ok: boolean;
   readonly health: SessionHealth;
@@ -32,11 +32,11 @@ export interface VerifyReport {
   readonly pins: number;
   /** The first thing that is wrong, and what it means. */
   readonly defect?: Defect & { readonly meaning: string };
-  /** What is no defect but worth knowing. */
+  /** Observations that are not defects. */
   readonly notes: readonly string[];
 }
 
-/** Checks a journal offline. Undefined where there is no manifest to check. */
+/** Checks a journal offline. Undefined if there is no manifest. */
 export function verifyJournal<E extends JournalEvent>(options: VerifyOptions<E>): VerifyReport | undefined {
   const { disk, directory, expectHead } = options;
   const manifest = disk.read(`${directory}/${MANIFEST}`);
@@ -68,7 +68,7 @@ const NOT_A_FILE: Replayed = {
   tailBytes: 0,
 };
 
-/** Stands in for the session of a manifest whose first record names none; that record is a defect by itself. */
+/** A placeholder for a manifest whose first record names no session; that record is itself a defect. */
 const NO_SESSION = '00000000-0000-0000-0000-000000000000' as SessionId;
 
 function sessionOf(manifest: Uint8Array): SessionId | undefined {
@@ -124,7 +124,7 @@ function notesOn<E extends JournalEvent>(
   const events = `${directory}/events`;
   const strays =
     disk.kind(events) === 'directory' ? disk.list(events).filter(name => !segments.has(`events/${name}`)) : [];
-  // Behind a defect the manifest cannot say which segments it knew.
+  // After a defect, the manifest cannot say which segments it named.
   if (strays.length > 0 && !isDamaged) {
     notes.push(`${strays.length} file(s) in events/ are named by no record and were ignored.`);
   }

@@ -4,8 +4,8 @@ import { plainDataFault } from './json.ts';
 import { err, ok, type Result } from './result.ts';
 
 /**
- * RFC 8785 text of a value that is known to be plain data: one text per value, whatever order its keys were made in.
- * Throws a `Bug` for what is not plain data (NaN, lone surrogates, functions, dates, cycles).
+ * The RFC 8785 text of a value known to be plain data: one text per value, regardless of key order. Throws a `Bug` for
+ * anything else (NaN, lone surrogates, functions, dates, cycles).
  */
 export function canonicalJson(value: unknown): string {
   const canonical = tryCanonicalJson(value);
@@ -13,7 +13,7 @@ export function canonicalJson(value: unknown): string {
   return canonical.value;
 }
 
-/** The same for values from outside, where failing is expected. */
+/** The same for untrusted values, where failure is expected. */
 export function tryCanonicalJson(
   value: unknown,
 ): Result<string, { readonly code: 'not_json'; readonly reason: string }> {

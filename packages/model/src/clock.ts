@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Where time comes from. Nothing in a pure package reads the clock of the machine. */
+/** The source of time. Pure packages never read the machine's clock. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;

@@ -11,7 +11,7 @@ export const digest = z
   .brand<'Digest'>();
 export type Digest = z.infer<typeof digest>;
 
-/** SHA-256 of bytes, or of the UTF-8 bytes of a text. The platform's own where it has one; `portableHasher` anywhere. */
+/** SHA-256 of bytes, or of the UTF-8 bytes of a text. The platform's own if it has one; otherwise `portableHasher`. */
 export type Hasher = (data: string | Uint8Array) => Digest;
 
 export const portableHasher: Hasher = data =>
@@ -22,7 +22,7 @@ export function digestOf(hasher: Hasher, value: Json): Digest {
   return hasher(canonicalJson(value));
 }
 
-/** The 64 hex digits alone, as used in file names. */
+/** Only the 64 hex digits, as used in file names. */
 export function digestHex(value: Digest): string {
   return value.slice('sha256:'.length);
 }

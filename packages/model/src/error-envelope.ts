@@ -4,8 +4,8 @@ import { type Json, json } from './json.ts';
 import { utf8Length } from './utf8.ts';
 
 /**
- * Every code that a surface can answer with, by domain. The sets are closed: a new code is a line here. Codes that a
- * specification fixes keep its spelling; ours are `domain/what`.
+ * Every code that a surface can return, by domain. The sets are closed: a new code is a line here. Codes fixed by a
+ * specification keep its spelling; ours are `domain/what`.
  */
 export const errorCodes = {
   session: [
@@ -172,7 +172,7 @@ export type Retry = z.infer<typeof retry>;
 /** Canonical UTF-8 bytes of the details of one error. */
 export const DETAILS_MAX_BYTES = 8192;
 
-/** The same failure has the same details on every machine and at every time, and they are small. */
+/** Details are small, and the same failure has the same details on every machine at any time. */
 const details = json
   .refine(value => !hasMachineFact(value), 'details hold no paths and no times')
   .refine(
@@ -200,8 +200,8 @@ export interface ErrorEnvelope<Code extends ErrorCode = ErrorCode> {
 }
 
 /**
- * Makes an envelope that every surface can show. Details often quote what a caller sent, so nothing in them is an
- * error: a text with a path or a time is withheld, and details that are too large or not plain data are left out.
+ * Creates an envelope that every surface can show. Details often quote callers, so invalid details are never an error: a text
+ * with a path or a time is withheld, and details that are too large or not plain data are omitted.
  */
 export function failure<Code extends ErrorCode>(
   code: Code,
@@ -226,7 +226,7 @@ function presentable(details: Json): Json {
 
 const WITHHELD = '[withheld: a path or a time]';
 
-/** An absolute path (POSIX, home, Windows, UNC, file URL) where a word may begin, or a date with a time. */
+/** An absolute path (POSIX, home, Windows, UNC, file URL) at the start of a word, or a date with a time. */
 const MACHINE_FACT =
   /(?:^|[\s'"`([{<=:;,|])(?:~?\/[^\s/]|[A-Za-z]:[\\/]|\\\\[^\s\\]|file:\/)|\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 

@@ -6,7 +6,7 @@ import type { Json } from './json.ts';
 import type { Rng } from './rng.ts';
 import { utf8Bytes } from './utf8.ts';
 
-/** Every id is a lower-case UUID; the brand keeps one kind from being passed for another. */
+/** Every id is a lower-case UUID; the brand prevents mixing kinds. */
 const uuid = z
   .string()
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'must be a lower-case UUID');
@@ -51,8 +51,8 @@ export interface IdSource {
 }
 
 /**
- * UUIDv7 ids that sort in the order they were minted, also within one millisecond and when the clock steps back: the
- * time never goes back, and a 32-bit counter (random at its start) orders what falls into one millisecond.
+ * UUIDv7 ids that sort in mint order, even within one millisecond and when the clock steps back: the time never decreases,
+ * and a 32-bit counter with a random start orders ids within a millisecond.
  */
 export function createIdSource(clock: Clock, rng: Rng): IdSource {
   let tick: Tick = { msecs: 0, sequence: 0 };
@@ -65,7 +65,7 @@ export function createIdSource(clock: Clock, rng: Rng): IdSource {
   };
 }
 
-/** A place in the order of minted ids. */
+/** A position in the order of minted ids. */
 export interface Tick {
   readonly msecs: number;
   readonly sequence: number;
@@ -73,7 +73,7 @@ export interface Tick {
 
 const LAST_SEQUENCE = 0xffff_ffff;
 
-/** The place after `last`; `start` is where the counter of a new millisecond begins. */
+/** The position after `last`; `start` is where the counter of a new millisecond begins. */
 export function nextTick(last: Tick, now: number, start: number): Tick {
   const msecs = Math.floor(now);
   if (msecs > last.msecs) return { msecs, sequence: start };
@@ -84,13 +84,13 @@ export function nextTick(last: Tick, now: number, start: number): Tick {
 /** The UUIDv5 namespace of every id that Signalbox derives. */
 const NAMESPACE = parse('5b1e7a10-51b0-5a1b-8b0c-0c0ffee0b0c5');
 
-/** Canonical JSON. The platform writes a list of plain texts and whole numbers the same way. */
+/** Canonical JSON: for a list of plain texts and integers, the platform's output is already canonical. */
 function canonicalList(parts: readonly Json[]): string {
   const isSimple = parts.every(part => (typeof part === 'string' ? part.isWellFormed() : Number.isSafeInteger(part)));
   return isSimple ? JSON.stringify(parts) : canonicalJson(parts);
 }
 
-/** An id that comes out the same for the same parts: for anything that a retry must name again. */
+/** A deterministic id for the same parts, for anything that a retry must name again. */
 export function deriveId<Id extends AnyId>(kind: string, ...parts: readonly Json[]): Id {
   return v5(utf8Bytes(canonicalList([kind, ...parts])), NAMESPACE) as Id;
 }

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 
-/** Plain data: what may be persisted, hashed or sent. */
+/** Plain data: it may be persisted, hashed or sent. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** How deep plain data nests at most: every walk over it, also the platform's `JSON.stringify`, stays within its stack. */
+/** Maximum nesting of plain data, so that every walk over it, including `JSON.stringify`, stays within the stack. */
 export const JSON_MAX_DEPTH = 500;
 
 const notPlain = { error: (issue: { input?: unknown }) => plainDataFault(issue.input), abort: true };
@@ -27,8 +27,8 @@ export const jsonObject = z
 export const text = z.string().refine(value => value.isWellFormed(), 'must be Unicode text without lone surrogates');
 
 /**
- * Why a value is not plain data, or undefined where it is. Nothing is read as something else: what JSON would drop or
- * change (functions, dates, instances, holes) is a fault. Only a member that is undefined counts as absent.
+ * Why a value is not plain data, or undefined if it is. Nothing is converted: anything that JSON would drop or change
+ * (functions, dates, instances, holes) is a fault. Only an undefined member counts as absent.
  */
 export function plainDataFault(value: unknown, depth = 0): string | undefined {
   switch (typeof value) {
@@ -62,7 +62,7 @@ function containerFault(container: object, depth: number): string | undefined {
   return undefined;
 }
 
-/** True for an object literal of any realm: its prototype, if it has one, is the end of its chain. */
+/** True for an object literal of any realm: its prototype, if any, is the end of the chain. */
 function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -1,4 +1,4 @@
-/** The few globals that every JavaScript platform has and the ECMAScript library does not declare. */
+/** The few globals that every JavaScript platform has but the ECMAScript library does not declare. */
 declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>;
 }

@@ -1,4 +1,4 @@
-/** The outcome of something that is expected to fail at times. `E` is a union on `code`. */
+/** The outcome of an operation that may fail. `E` is a union on `code`. */
 export type Result<T, E> = Ok<T> | Err<E>;
 
 export interface Ok<T> {

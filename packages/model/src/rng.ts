@@ -1,4 +1,4 @@
-/** Where randomness comes from: the machine in production, a seed in tests and replays. */
+/** The source of randomness: the machine in production, a seed in tests and replays. */
 export interface Rng {
   bytes(length: number): Uint8Array;
 }

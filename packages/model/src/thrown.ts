@@ -1,6 +1,6 @@
 /**
- * What something that was thrown says of itself. Anything can be thrown, and even looking at it may throw: an object without a
- * prototype, a getter, a proxy. These functions never do.
+ * The message of a thrown value. Anything can be thrown, and even inspecting it may throw: an object without a prototype, a
+ * getter, a proxy. These functions never throw.
  */
 export function thrownMessage(thrown: unknown): string {
   return told(() => {
@@ -15,7 +15,7 @@ export function thrownText(thrown: unknown): string {
   return told(() => (thrown instanceof Error ? `${thrown.name}: ${thrownMessage(thrown)}` : thrownMessage(thrown)));
 }
 
-/** The same with where it was thrown, if that is known: for logs. */
+/** The same with its stack, if known, for logs. */
 export function thrownStack(thrown: unknown): string {
   return told(() => (thrown instanceof Error && typeof thrown.stack === 'string' ? thrown.stack : thrownText(thrown)));
 }

@@ -1,6 +1,6 @@
 import { Bug } from './bug.ts';
 
-/** Appended to a text that was cut to its budget. Its bytes count towards the budget. */
+/** Appended to a text cut to its budget. Its bytes count towards the budget. */
 export const TRUNCATION_MARKER = '\n\n[TRUNCATED]';
 
 const encoder = new TextEncoder();
@@ -21,7 +21,7 @@ export function utf8Length(text: string): number {
 }
 
 /**
- * The text itself where it fits; else the longest prefix of whole characters that leaves room for the marker, and the
+ * The text itself if it fits; otherwise the longest prefix of whole characters that leaves room for the marker, plus the
  * marker.
  */
 export function truncateUtf8(text: string, maxBytes: number): string {

@@ -11,11 +11,11 @@ export interface RunningChild {
   readonly ended: Promise<ChildEnd>;
   /** The first line it prints. */
   readonly firstLine: Promise<string>;
-  /** Ends it and whatever it started. */
+  /** Kills it and everything it started. */
   kill(): void;
 }
 
-/** Starts a script on the Node that runs this, in a process group of its own. */
+/** Starts a script with the current Node, in its own process group. */
 export function startChild(script: string, ...args: readonly (string | number)[]): RunningChild {
   const child = spawn(process.execPath, [script, ...args.map(String)], {
     detached: true,

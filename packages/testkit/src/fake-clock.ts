@@ -1,6 +1,6 @@
 import type { Clock } from '@signalbox/model';
 
-/** A clock that stands still until it is told to move. */
+/** A clock that only moves when told to. */
 export interface FakeClock extends Clock {
   advance(milliseconds: number): void;
 }

@@ -1,6 +1,6 @@
 import type { Disk, OpenFile } from '@signalbox/journal';
 
-/** Stands between the journal and its disk: called for every operation that changes or syncs something. */
+/** Wraps a journal's disk: called for every operation that changes or syncs something. */
 export type Interceptor = <T>(operation: string, path: string, run: () => T) => T;
 
 export function interceptedDisk(disk: Disk, intercept: Interceptor): Disk {
@@ -24,7 +24,7 @@ export function interceptedDisk(disk: Disk, intercept: Interceptor): Disk {
   };
 }
 
-/** Where to stop: the operation's number from 0, and whether it is still done. */
+/** Where to stop: the operation's number from 0, and whether it is still performed. */
 export interface StopPoint {
   readonly operation: number;
   readonly when: 'before' | 'after';
@@ -49,7 +49,7 @@ export function killThisProcess(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
-/** Notes the operations that are done, in order: `sync <path>`. */
+/** Records performed operations, in order: `sync <path>`. */
 export function recordingDisk(disk: Disk): { readonly disk: Disk; readonly operations: readonly string[] } {
   const operations: string[] = [];
   const recorded = interceptedDisk(disk, (operation, path, run) => {

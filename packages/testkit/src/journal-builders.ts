@@ -15,7 +15,7 @@ import {
 import { canonicalJson, digest, digestOf, type EventId, eventId, type SessionId } from '@signalbox/model';
 import * as z from 'zod';
 
-/** The simplest event a journal can hold: a fact, and a snapshot that may go with it. */
+/** The simplest event of a journal: a fact with an optional snapshot. */
 export const factRecorded = z.strictObject({
   ...journalEventFields,
   kind: z.literal('fact_recorded'),
@@ -54,7 +54,7 @@ export function openFacts(options: {
   return { journal, snapshots };
 }
 
-/** A fact whose ids derive from its number, and whose snapshot, if it has one, from its number too. */
+/** A fact whose ids, and snapshot if any, derive from its number. */
 export function factDraft(number: number, options: { readonly withSnapshot?: boolean; readonly text?: string } = {}) {
   const { withSnapshot = false, text = `fact ${number}` } = options;
   return {
@@ -65,7 +65,7 @@ export function factDraft(number: number, options: { readonly withSnapshot?: boo
   } satisfies EventDraft<FactRecorded>;
 }
 
-/** The text of the snapshot that goes with a fact. */
+/** The text of a fact's snapshot. */
 export function snapshotText(number: number): string {
   return canonicalJson(snapshotValue(number));
 }

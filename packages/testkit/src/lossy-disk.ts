@@ -1,11 +1,11 @@
 /**
- * A disk in memory that forgets what was not synced.
+ * An in-memory disk that forgets unsynced data.
  *
- * L1  Programs see every operation at once, as through the page cache of an operating system.
+ * L1  Programs see every operation at once, as through an operating system's page cache.
  * L2  Each operation has one effect: bytes of a file (made durable by syncing that file) or a name in a directory (made
  *     durable by syncing that directory). Nothing else makes anything durable.
- * L3  A power cut keeps everything durable, any subset of the other effects, in their order, and of the last write, if
- *     it was not synced, any number of its bytes.
+ * L3  A power cut keeps everything durable, any subset of the other effects in order, and any number of bytes of the last
+ *     unsynced write.
  */
 import { type Disk, DiskError, type OpenFile } from '@signalbox/journal';
 
@@ -13,8 +13,8 @@ export interface LossyDisk extends Disk {
   /** What a power cut may lose now. */
   pending(): readonly PendingEffect[];
   /**
-   * The disk after a power cut. `survivors` are positions in `pending()`; `tornBytes`, where given, is how much of the
-   * last pending write is left if it survives.
+   * The disk after a power cut. `survivors` are positions in `pending()`; `tornBytes`, if given, is how much of the last
+   * pending write is left if it survives.
    */
   afterPowerCut(survivors: ReadonlySet<number>, tornBytes?: number): LossyDisk;
   /** An independent copy of what programs see, all of it durable. */
@@ -39,7 +39,7 @@ interface DirectoryNode {
 
 type DiskNode = FileNode | DirectoryNode;
 
-/** One change, and how to do it to a durable tree that has the same nodes. */
+/** One change, and how to apply it to a durable tree with the same nodes. */
 interface Effect {
   readonly info: PendingEffect;
   /** The node whose sync makes it durable. */
@@ -47,7 +47,7 @@ interface Effect {
   apply(durable: DurableState, bytes?: number): void;
 }
 
-/** What is on the platter, by the node that programs see. */
+/** The durable content, by the node that programs see. */
 interface DurableState {
   readonly files: Map<FileNode, Uint8Array>;
   readonly entries: Map<DirectoryNode, Map<string, DiskNode>>;
@@ -59,7 +59,7 @@ export function lossyDisk(): LossyDisk {
   return diskOf({ kind: 'directory', entries: new Map() });
 }
 
-/** A disk whose tree is durable as it stands. */
+/** A disk whose whole tree is durable. */
 function diskOf(root: DirectoryNode): LossyDisk {
   const durable: DurableState = { files: new Map(), entries: new Map() };
   recordDurable(root, durable);
@@ -188,7 +188,7 @@ function namesOf(path: string): string[] {
   return path.split('/').filter(name => name !== '');
 }
 
-/** What a gap holds is not known on a real disk either; zeros are what most leave. */
+/** The content of a gap is undefined on a real disk too; most leave zeros. */
 function withBytes(bytes: Uint8Array, at: number, added: Uint8Array): Uint8Array {
   const result = new Uint8Array(Math.max(bytes.length, at + added.length));
   result.set(bytes);

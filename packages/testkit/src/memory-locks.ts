@@ -1,7 +1,7 @@
 import type { FileLocks } from '@signalbox/journal';
 import { err, ok } from '@signalbox/model';
 
-/** Locks without files, for disks without files. A held lock is busy at once. */
+/** In-memory locks, for in-memory disks. A held lock is busy immediately. */
 export function memoryLocks(): FileLocks {
   const held = new Set<string>();
   return {

@@ -9,7 +9,7 @@ export function approvalKind(tool: AnyTool): DecisionKind {
 
 const MAX_WHY = 4_000;
 
-/** Everything that a person needs to see of a call. */
+/** Everything that a person needs to see about a call. */
 export function proposalOf(tool: AnyTool, input: JsonObject, why: string): Json {
   return {
     tool: tool.name,
@@ -24,7 +24,7 @@ export type Permission =
   | { readonly kind: 'run'; readonly input: JsonObject; readonly modified: boolean; readonly rationale: string }
   | { readonly kind: 'denied'; readonly reason: string };
 
-/** What a person's answer means for a call. What does not clearly allow it denies it. */
+/** The effect of a person's answer on a call. Anything that does not clearly allow it denies it. */
 export function permissionOf(resolution: Resolution, input: JsonObject): Permission {
   const { rationale } = resolution;
   switch (resolution.resolutionType) {

@@ -32,22 +32,22 @@ export interface BuiltinRunnerOptions {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly timers?: Timers;
-  /** Used before the list of prices that is built in. */
+  /** Takes precedence over the built-in price list. */
   readonly prices?: Prices;
-  /** Whether a limit of cost holds for the work: then a model without a known price is refused. */
+  /** Whether the work has a cost limit: then a model without a known price is refused. */
   readonly costLimited?: (brief: AgentBrief) => boolean;
-  /** A call of a model is given up when nothing comes for so long. */
+  /** A model call is abandoned after this much silence. */
   readonly stallMs?: number;
 }
 
 const DEFAULT_STALL_MS = 300_000;
 
 /**
- * The agent that Signalbox brings along: a loop of our own around the providers' packages.
+ * Signalbox's built-in agent: our own loop around the providers' packages.
  *
- * 1. What is to be done follows from the transcript alone, so an attempt goes on wherever the last one was cut off.
- * 2. An answer of a model is kept before anything that it asks for is done.
- * 3. Nothing is retried here: retries are the task's, and durable.
+ * 1. The next step follows from the transcript alone, so an attempt resumes where the last one was cut off.
+ * 2. A model's answer is stored before anything it asks for is done.
+ * 3. Nothing is retried here: retries belong to the task, and are durable.
  */
 export function createBuiltinRunner(options: BuiltinRunnerOptions): AgentRunner {
   return {
@@ -60,7 +60,7 @@ export function createBuiltinRunner(options: BuiltinRunnerOptions): AgentRunner 
         if (outcome.kind !== 'failed') return outcome;
         return failed({ ...outcome.error, message: redact.text(outcome.error.message) });
       } catch (thrown) {
-        // Who waits for an admission or a commit may be told of the end by a throw.
+        // A wait for an admission or a commit may end with a throw.
         if (session.signal.aborted && !(thrown instanceof Bug)) return failed(canceledFailure());
         throw thrown;
       }
@@ -94,7 +94,7 @@ async function attempt(
     return found;
   };
 
-  // What the last answer cost may not have been reported before the attempt was cut off. Reported twice, it counts once.
+  // The cost of the last answer may not have been reported before the attempt was cut off. Reported twice, it counts once.
   await spendLastAnswer();
   const start = startOf(entries, brief);
   if (start.kind === 'refuse') return failed(start.error);
@@ -139,7 +139,7 @@ async function attempt(
             form,
             now: () => clock.now(),
             keep: async entry => {
-              // Asked again while people still wait, there is nothing new to say.
+              // If people are still being waited for, there is nothing new to report.
               if (entry.kind !== 'waiting' || !conversation().waits) await keep(entry);
             },
             stream: (kind, payload) => session.stream(kind, redact.data(plainData(payload))),
@@ -192,7 +192,7 @@ async function attempt(
           const spent = usageOf(usage, { prompt: prompt as unknown as Json, content, price, wallMs, answerTool });
           await spend(`${brief.task}/failed/${options.ids.mint()}`, { ...spent, toolCalls: 0 });
         }
-        // It was cut short by what is left, not by the model: whether there may be more is for the limit to say.
+        // The remaining budget cut it short, not the model: the limit decides whether there may be more.
         const isCutShort = maxOutputTokens !== undefined && error.code === 'answer-truncated';
         return isCutShort && hasSpent ? undefined : failed(error);
       }

@@ -11,7 +11,7 @@ import type { ResolvedModel } from './model-source.ts';
 import { ScriptUnmatched } from './scripted-model.ts';
 import { taskFailure } from './task-failure.ts';
 
-/** What a call that failed means for the task. A model call changes nothing: repeating it does no harm. */
+/** The task failure for a failed call. A model call changes nothing, so repeating it does no harm. */
 export function callFailure(
   cause: unknown,
   resolved: ResolvedModel,
@@ -26,7 +26,7 @@ export function callFailure(
       class: 'retryable',
     });
   }
-  // A stream that had begun and then failed, without a word about why, has not been refused.
+  // A stream that started and then failed without a reason was not refused.
   if (inStream && facts.status === undefined && facts.systemCode === undefined) {
     return taskFailure('provider-failed', `${model} broke off its answer: ${reason}`, { class: 'retryable' });
   }
@@ -57,7 +57,7 @@ export function callFailure(
   );
 }
 
-/** How long a provider asks to wait; undefined where it did not refuse for being busy. */
+/** How long a provider asks to wait; undefined unless it refused because it is busy. */
 export function retryAfterOf(cause: unknown, now: number): number | undefined {
   if (isOutOfCredit(cause)) return undefined;
   const status = factsOf(cause).status;
@@ -68,7 +68,7 @@ export function retryAfterOf(cause: unknown, now: number): number | undefined {
   return status === 429 || status === 529 ? DEFAULT_BACKOFF_MS : undefined;
 }
 
-/** The headers that a refusal came with. */
+/** The headers of a refusal. */
 export function headersOf(cause: unknown): Readonly<Record<string, string>> {
   return APICallError.isInstance(cause) ? (cause.responseHeaders ?? {}) : {};
 }
@@ -104,7 +104,7 @@ function factsOf(cause: unknown): FailureFacts {
   if (code?.startsWith('UND_ERR')) return { systemCode: 'ECONNRESET' };
   if (code !== undefined) return { systemCode: code };
   if (isNamed(cause, 'TimeoutError')) return { timedOut: true };
-  // The platform's own word for a connection that broke off.
+  // The platform's own error for a broken connection.
   if (cause instanceof TypeError && /terminated|fetch failed/.test(cause.message)) return { systemCode: 'ECONNRESET' };
   return APICallError.isInstance(cause) && cause.isRetryable ? { systemCode: 'ECONNRESET' } : {};
 }
@@ -114,14 +114,14 @@ function statusOf(cause: unknown): number | undefined {
   return typeof cause.statusCode === 'number' && cause.statusCode >= 400 ? cause.statusCode : undefined;
 }
 
-/** The system's code, however deep it lies. */
+/** The system's code, however deeply nested. */
 function codeOf(cause: unknown, depth = 0): string | undefined {
   if (typeof cause !== 'object' || cause === null || depth > 5) return undefined;
   if ('code' in cause && typeof cause.code === 'string' && /^(E[A-Z]+|UND_ERR\w*)$/.test(cause.code)) return cause.code;
   return 'cause' in cause ? codeOf(cause.cause, depth + 1) : undefined;
 }
 
-/** Said like a refusal for being busy, and waiting does not help. */
+/** Looks like a refusal because of load, but waiting does not help. */
 function isOutOfCredit(cause: unknown): boolean {
   return (
     APICallError.isInstance(cause) && cause.statusCode === 429 && /"insufficient_quota"/.test(cause.responseBody ?? '')
@@ -148,7 +148,7 @@ function reasonOf(cause: unknown): string {
   }
 }
 
-/** Google says of a key that is none that the request is bad. */
+/** Google reports an invalid key as a bad request. */
 function isKeyRefused(cause: unknown, status: number | undefined): boolean {
   if (status === 401 || status === 403) return true;
   return status === 400 && APICallError.isInstance(cause) && /"API_KEY_INVALID"/.test(cause.responseBody ?? '');

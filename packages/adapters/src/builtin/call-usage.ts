@@ -4,7 +4,7 @@ import { costMicroUsd, type Price } from './prices.ts';
 import { estimateTokens } from './token-estimate.ts';
 import type { AssistantPart, CallUsage } from './transcript.ts';
 
-/** What an answer cost. Where the provider reports no tokens they are estimated, so that no call counts as free. */
+/** The cost of an answer. If the provider reports no tokens they are estimated, so that no call counts as free. */
 export function usageOf(
   usage: LanguageModelV4Usage | undefined,
   context: {

@@ -6,20 +6,20 @@ import { taskFailure } from './task-failure.ts';
 
 /**
  * How an agent gives its final answer:
- * - as text, where no schema was given;
- * - in the provider's own form for structured output, where it has no tools;
- * - by calling a tool of ours, where it has: not every provider takes a form and tools at once.
+ * - as text, if there is no schema;
+ * - as the provider's structured output, if it has no tools;
+ * - by calling our own tool, if it has: not every provider accepts a schema and tools together.
  */
 export type AnswerForm =
   | { readonly kind: 'text' }
   | { readonly kind: 'format'; readonly schema: JSONSchema7; readonly check: AnswerCheck }
   | { readonly kind: 'tool'; readonly tool: LanguageModelV4FunctionTool; readonly check: AnswerCheck };
 
-/** The output, or what is wrong with the answer in words that the model can use. */
+/** The output, or what is wrong with the answer, worded for the model. */
 export type AnswerCheck = (answer: Json) => Result<Json, string>;
 
 const NAME = 'final_answer';
-/** Marks a schema that was put into an object, because providers only take objects. */
+/** Marks a schema that was wrapped in an object, because providers only accept objects. */
 const WRAPPED = 'Wrapped final answer';
 
 export function answerFormOf(schema: JsonObject | undefined, tools: readonly string[]): Result<AnswerForm, TaskError> {
@@ -55,7 +55,7 @@ export function answerFormOf(schema: JsonObject | undefined, tools: readonly str
   });
 }
 
-/** The answer that a text holds, also where it is fenced like code. */
+/** The answer in a text, even if it is in a code fence. */
 export function answerInText(text: string): Result<Json, string> {
   const fenced = /^\s*```(?:json)?\s*\n(.*)\n\s*```\s*$/s.exec(text)?.[1];
   try {
@@ -66,7 +66,7 @@ export function answerInText(text: string): Result<Json, string> {
   }
 }
 
-/** Puts an output into the form that a request asks for. */
+/** Wraps an output as the request expects it. */
 export function inAnswerForm(
   output: Json,
   options: Pick<LanguageModelV4CallOptions, 'tools' | 'responseFormat'>,

@@ -4,14 +4,14 @@ import { type HeldChanges, type HeldChoice, heldChoice, isRootMoved } from '@sig
 
 const SHOWN = 50;
 
-/** What a person is asked about changes of a call that met somebody else's. Asked anew for every round. */
+/** The question to a person about a call's changes that conflict with somebody else's. Asked again for every round. */
 export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
-  // A path may be in the way of several changes.
+  // A path may conflict with several changes.
   const each = [...new Map(held.conflicts.map(one => [one.path, one])).values()];
   const conflicts = each.slice(0, SHOWN).map(
     ({ path, theirs, yours, layers }): Json => ({
       path: shownPath(path),
-      // A file that is newer than the command may be new, too: nothing that is left tells the two apart.
+      // A file newer than the command may also be new: nothing left distinguishes the two.
       theirs: theirs === 'changed' && yours !== null ? 'created or changed' : theirs,
       yours: versionOf(yours),
       command: versionOf(layers),
@@ -61,7 +61,7 @@ function versionOf(version: HeldChanges['conflicts'][number]['yours']): Json {
   return { ...(digest !== undefined && { digest }), ...(size !== undefined && { size }) };
 }
 
-/** What does not clearly say otherwise drops them. */
+/** Anything that does not clearly say otherwise drops them. */
 export function heldChoiceOf({ resolutionType, chosenOptionId }: Resolution): HeldChoice {
   const chosen = heldChoice.safeParse(chosenOptionId);
   return resolutionType === 'choose_option' && chosen.success ? chosen.data : 'drop';

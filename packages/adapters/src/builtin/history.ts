@@ -6,7 +6,7 @@ import { estimateTokens } from './token-estimate.ts';
 type TurnMessages = readonly LanguageModelV4Message[];
 
 /**
- * The newest turns that fit the limits. Turns are left out whole, oldest first, so that a call and its result stay together.
+ * The newest turns that fit the limits. Turns are dropped whole, oldest first, so that a call and its result stay together.
  * The prompt counts as a message, the newest turn always stays.
  */
 export function trimmedHistory(

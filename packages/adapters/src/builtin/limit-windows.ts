@@ -4,7 +4,7 @@ type Headers = Readonly<Record<string, string | undefined>>;
 
 const kinds = ['requests', 'tokens', 'input_tokens', 'output_tokens'] as const;
 
-/** What the headers of an answer say of the provider's limits. Google says nothing of them. */
+/** The provider's limits from the headers of an answer. Google sends none. */
 export function limitWindows(headers: Headers, now: number): readonly LimitWindow[] {
   return kinds.flatMap(counts => {
     const name = counts.replace('_', '-');
@@ -38,17 +38,17 @@ function countOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
 }
 
-/** Anthropic says when: `2026-01-31T12:00:00Z`. */
+/** Anthropic gives the time: `2026-01-31T12:00:00Z`. */
 function momentOf(text: string): number | undefined {
   const at = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : at;
 }
 
 const unitMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
-/** No limit is counted for longer; what says so is a mistake. */
+/** No limit has a longer window; a larger value is a mistake. */
 const LONGEST_MS = 31 * 86_400_000;
 
-/** OpenAI says in how long: `1h2m3.5s`, `120ms`. */
+/** OpenAI gives a duration: `1h2m3.5s`, `120ms`. */
 function afterSpan(text: string, now: number): number | undefined {
   if (text.length > 32 || !/^(\d+(\.\d+)?(ms|[dhms]))+$/.test(text)) return undefined;
   let span = 0;

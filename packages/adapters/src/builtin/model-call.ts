@@ -14,19 +14,19 @@ import { plainData } from './plain-data.ts';
 import { canceledFailure, taskFailure } from './task-failure.ts';
 import type { AssistantPart, CallPart } from './transcript.ts';
 
-/** What one request to a model brought. */
+/** The result of one request to a model. */
 export interface ModelAnswer {
   readonly content: readonly AssistantPart[];
   readonly usage: LanguageModelV4Usage | undefined;
-  /** What the provider said of its limits. */
+  /** The provider's reported limits. */
   readonly windows: readonly LimitWindow[];
 }
 
 export interface CallRefusal {
   readonly error: TaskError;
-  /** For how long the provider wants to be left alone. */
+  /** How long the provider asks to wait. */
   readonly retryAfterMs?: number;
-  /** What it cost all the same, where that was said. */
+  /** What it cost anyway, if reported. */
   readonly usage?: LanguageModelV4Usage;
   readonly content: readonly AssistantPart[];
   readonly windows: readonly LimitWindow[];
@@ -35,16 +35,16 @@ export interface CallRefusal {
 export interface CallContext {
   readonly signal: AbortSignal;
   readonly timers: Timers;
-  /** The call is given up when nothing comes for so long. */
+  /** The call is abandoned after this much silence. */
   readonly stallMs: number;
   readonly now: () => number;
   readonly said: (kind: 'token' | 'thinking', text: string) => void;
 }
 
-/** More of an input that is none is not worth keeping. */
+/** How much of an invalid input is kept. */
 const MAX_MALFORMED = 2_000;
 
-/** One streamed request. Its one suspension point is the next part of the stream. */
+/** One streamed request. Its only suspension point is the next part of the stream. */
 export async function callModel(
   resolved: ResolvedModel,
   options: Omit<LanguageModelV4CallOptions, 'abortSignal'>,
@@ -116,7 +116,7 @@ class StreamFailure extends Error {
   }
 }
 
-/** Not every stream ends when it is told to; the wait for it does. */
+/** Not every stream ends when aborted, but the wait for it does. */
 function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -128,7 +128,7 @@ function untilAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> 
 
 type AnswerBuilder = ReturnType<typeof createAnswerBuilder>;
 
-/** Puts the parts of a stream together, each block in the place where it began. */
+/** Assembles the parts of a stream, each block at the position where it began. */
 function createAnswerBuilder(said: CallContext['said']) {
   const blocks: { part: AssistantPart; id?: string }[] = [];
   let finish: Extract<LanguageModelV4StreamPart, { type: 'finish' }> | undefined;
@@ -140,7 +140,7 @@ function createAnswerBuilder(said: CallContext['said']) {
     blocks.push(made);
     return made;
   };
-  /** What a provider says last of a block is what it wants back. */
+  /** The last metadata of a block is what the provider wants back. */
   const grow = (
     type: 'text' | 'reasoning',
     part: { readonly id: string; readonly delta?: string; readonly providerMetadata?: SharedV4ProviderMetadata },
@@ -175,7 +175,7 @@ function createAnswerBuilder(said: CallContext['said']) {
           return;
       }
     },
-    /** Blocks that say nothing are left out, unless a provider needs them back. */
+    /** Empty blocks are dropped, unless a provider needs them back. */
     content: (): readonly AssistantPart[] =>
       blocks
         .map(block => wellFormed(block.part))
@@ -194,7 +194,7 @@ function callPart(part: Extract<LanguageModelV4StreamPart, { type: 'tool-call' }
     const input = jsonObject.safeParse(plainData(JSON.parse(part.input === '' ? '{}' : part.input)));
     if (input.success) return { ...common, input: input.data };
   } catch {
-    // It is told to the model as what it is.
+    // The model sees it as invalid input.
   }
   return { ...common, input: {}, malformed: cutAtWord(part.input, MAX_MALFORMED) };
 }
@@ -207,7 +207,7 @@ function wellFormed(part: AssistantPart): AssistantPart {
   return plainData(part) as unknown as AssistantPart;
 }
 
-/** Why an answer that came to its end is none. */
+/** Why a complete answer is not usable. */
 function unfinished({ name }: ResolvedModel, answer: AnswerBuilder): TaskError | undefined {
   const model = `${name.provider}:${name.model}`;
   const content = answer.content();

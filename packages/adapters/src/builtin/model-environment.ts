@@ -1,6 +1,6 @@
 import { type VendorAccess, vendorAccess } from './vendor-access.ts';
 
-/** The keys and addresses of the providers of models. Values of keys are secrets. */
+/** Keys and addresses of model providers. Key values are secrets. */
 export interface ModelEnvironment {
   readonly anthropic: ProviderAccess;
   readonly openai: ProviderAccess;
@@ -12,7 +12,7 @@ export interface ProviderAccess {
   readonly baseUrl?: string;
 }
 
-/** The one place that reads the variables; whoever starts the agent hands them over. */
+/** The only place that reads the variables; the caller passes them in. */
 export function readModelEnvironment(variables: Readonly<Record<string, string | undefined>>): ModelEnvironment {
   const access = ({ keyVariables, urlVariable }: VendorAccess): ProviderAccess => {
     const key = keyVariables.map(name => variables[name]?.trim()).find(value => value);

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { AnswerForm } from './final-answer.ts';
 import { systemPrompt } from './preamble.ts';
 
-/** What is the same in every request of an attempt. */
+/** The constant part of an attempt's requests. */
 export type ModelRequest = Omit<LanguageModelV4CallOptions, 'prompt' | 'abortSignal'> & { readonly system: string };
 
 export function modelRequest(brief: AgentBrief, offered: readonly AnyTool[], form: AnswerForm): ModelRequest {

@@ -4,15 +4,15 @@ import * as z from 'zod';
 const pattern = text.refine(isPattern, 'must be a regular expression');
 const count = z.int().nonnegative();
 
-/** When a rule answers. What is left out does not matter; what is given must all hold. */
+/** When a rule applies. All given fields must hold. */
 const condition = z.strictObject({
   /** 1 for the first answer in a conversation. */
   turn: z.int().positive().optional(),
   promptMatches: pattern.optional(),
   systemMatches: pattern.optional(),
-  /** Among what was said since the last answer there is a result of this tool. */
+  /** This tool has returned a result since the last answer. */
   toolResult: text.min(1).optional(),
-  /** All that was said since the last answer, results of tools included. */
+  /** Everything since the last answer, including tool results. */
   lastMatches: pattern.optional(),
 });
 
@@ -21,13 +21,13 @@ const rule = z.strictObject({
   thinking: text.optional(),
   text: text.optional(),
   calls: z.array(z.strictObject({ tool: text.min(1), input: jsonObject.default({}) })).optional(),
-  /** The final answer where the agent was given a schema. */
+  /** The final answer, if the agent has a schema. */
   output: json.optional(),
   usage: z.strictObject({ input: count.optional(), output: count.optional(), cached: count.optional() }).optional(),
 });
 export type ScriptRule = z.infer<typeof rule>;
 
-/** What a scripted model says. The first rule that fits answers; nothing is remembered between two requests. */
+/** The script of a model. The first matching rule answers; nothing is remembered between requests. */
 const modelScript = z.strictObject({
   version: z.literal(1),
   rules: z

@@ -10,11 +10,11 @@ import { addressOf, vendorAccess } from './vendor-access.ts';
 export interface ResolvedModel {
   readonly name: ModelName;
   readonly model: LanguageModelV4;
-  /** What must not be shown to anybody. */
+  /** Values that must never be shown. */
   readonly secrets: readonly string[];
   /** Sent with every call. */
   readonly providerOptions?: SharedV4ProviderOptions;
-  /** The variable that holds the key, to be named in advice. */
+  /** The variable that holds the key, for suggestions. */
   readonly keyVariable?: string;
 }
 
@@ -26,15 +26,15 @@ type Remote = Exclude<Provider, 'scripted'>;
 
 interface Vendor {
   readonly access: (environment: ModelEnvironment) => ProviderAccess;
-  /** A provider's package is loaded when it is needed. */
+  /** A provider's package is loaded on demand. */
   readonly create: (settings: { apiKey: string; baseURL: string }, model: string) => Promise<LanguageModelV4>;
   readonly providerOptions?: SharedV4ProviderOptions;
 }
 
 const openai: Omit<Vendor, 'create'> = {
   access: environment => environment.openai,
-  // The conversation is ours: nothing is kept at the provider, and the model's thoughts come back to us, sealed. Schemas of
-  // tools are the authors', not all of them have the form that strict mode asks for.
+  // The conversation is ours: the provider stores nothing, and returns the model's reasoning encrypted. Tool schemas come
+  // from authors, and not all of them satisfy strict mode.
   providerOptions: { openai: { store: false, strictJsonSchema: false } },
 };
 
@@ -57,7 +57,7 @@ const vendors: Readonly<Record<Remote, Vendor>> = {
   },
 };
 
-/** What a vendor's node uses when its author names no model. */
+/** The model of a vendor's node if its author names none. */
 export const DEFAULT_MODELS = {
   claude: 'anthropic:claude-sonnet-5-5',
   openai: 'openai:gpt-6.1-sol',
@@ -65,7 +65,7 @@ export const DEFAULT_MODELS = {
   gemini: 'google:gemini-3.5-flash',
 } as const;
 
-/** The provider of a model whose name alone is given. */
+/** The provider of a model that is given by name only. */
 const families: readonly (readonly [RegExp, Remote])[] = [
   [/^claude-/, 'anthropic'],
   [/^(gpt-|o\d|codex-)/, 'openai'],
@@ -112,7 +112,7 @@ function chooseModel(
   return provider === undefined || model === '' ? err(unknownModel(brief, wanted)) : ok({ provider, model });
 }
 
-/** Without a vendor, the first provider for which there is a key. */
+/** Without a vendor, the first provider that has a key. */
 function defaultModel(vendor: AgentBrief['vendor'], environment: ModelEnvironment): string | undefined {
   if (vendor !== 'any') return DEFAULT_MODELS[vendor];
   if (environment.anthropic.key !== undefined) return DEFAULT_MODELS.claude;

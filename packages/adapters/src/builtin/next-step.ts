@@ -4,7 +4,7 @@ import { type AnswerForm, answerInText } from './final-answer.ts';
 import { taskFailure } from './task-failure.ts';
 import { type Conversation, type Turn, textOfTurn } from './transcript.ts';
 
-/** How often a model may correct an answer that does not fit. */
+/** How often a model may correct an invalid answer. */
 export const MAX_CORRECTIONS = 3;
 
 export type Step =
@@ -15,7 +15,7 @@ export type Step =
   | { readonly kind: 'done'; readonly output: Json }
   | { readonly kind: 'fail'; readonly error: TaskError };
 
-/** What follows from what was kept. Nothing else decides, so after a crash it comes out the same. */
+/** The next step follows from the transcript alone, so it is the same after a crash. */
 export function nextStep(
   conversation: Conversation,
   tokens: number,

@@ -1,6 +1,6 @@
 import type { Json } from '@signalbox/model';
 
-/** A value as plain data: what JSON does not have is dropped, and every text has a UTF-8 form. */
+/** A value as plain data: anything JSON cannot represent is dropped, and every text is valid UTF-8. */
 export function plainData(value: unknown): Json {
   const encoded = JSON.stringify(value);
   return encoded === undefined ? null : wellFormed(JSON.parse(encoded) as Json);

@@ -1,7 +1,7 @@
 import type { AgentBrief } from '@signalbox/runs';
 import type { AnswerForm } from './final-answer.ts';
 
-/** What every agent is told first; the author's own words come after it. */
+/** The system text of every agent, before the author's own. */
 export function systemPrompt(brief: AgentBrief, tools: readonly string[], form: AnswerForm): string {
   const parts = [
     'You work on one task of a run, on your own: nobody reads along, and nobody answers questions. Do the whole task, then answer.',

@@ -1,14 +1,14 @@
 import type { ModelName } from '@signalbox/runs';
 
-/** US dollars for a million tokens. */
+/** US dollars per million tokens. */
 export interface Price {
   readonly input: number;
   readonly output: number;
-  /** Input that the provider had in its cache; the price of input where it is left out. */
+  /** Cached input; defaults to the input price. */
   readonly cached?: number;
-  /** Input that the provider puts into its cache. */
+  /** Input written to the provider's cache. */
   readonly cacheWrite?: number;
-  /** What a request with more input than `over` costs instead. */
+  /** The price of a request with more input than `over`. */
   readonly long?: { readonly over: number } & Omit<Price, 'long'>;
 }
 
@@ -18,7 +18,7 @@ export type Prices = Readonly<Record<string, Price>>;
 /**
  * List prices for standard use, as the providers publish them at platform.claude.com/docs/en/about-claude/pricing,
  * developers.openai.com/api/docs/pricing and ai.google.dev/gemini-api/docs/pricing; collected in November 2026, in part from others who
- * quote them. Prices change: whoever starts the agent can give their own. A model that is not here has no known price.
+ * quote them. Prices change: the caller can supply its own. A model that is not listed has no known price.
  */
 export const LIST_PRICES: Prices = {
   ...claude({ input: 10, output: 50, cached: 0.25 }, 'claude-fable-5-1'),
@@ -52,7 +52,7 @@ export const LIST_PRICES: Prices = {
   'google:gemini-2.5-flash-lite': { input: 0.1, output: 0.4 },
 };
 
-/** The price of a model; undefined where nobody knows it. A dated name costs what the name without its date does. */
+/** The price of a model; undefined if unknown. A dated name costs the same as the name without its date. */
 export function priceOf({ provider, model }: ModelName, prices: Prices): Price | undefined {
   if (provider === 'scripted') return { input: 0, output: 0 };
   const vendor = provider === 'openai-chat' ? 'openai' : provider;
@@ -68,7 +68,7 @@ export interface PricedTokens {
   readonly cacheWrite: number;
 }
 
-/** In millionths of a dollar, rounded up: many small calls do not come to nothing. */
+/** In millionths of a dollar, rounded up, so that many small calls add up. */
 export function costMicroUsd(tokens: PricedTokens, price: Price): number {
   const {
     input,
@@ -78,7 +78,7 @@ export function costMicroUsd(tokens: PricedTokens, price: Price): number {
   } = price.long !== undefined && tokens.input > price.long.over ? price.long : price;
   const fresh = Math.max(0, tokens.input - tokens.cached - tokens.cacheWrite);
   const exact = fresh * input + tokens.cached * cached + tokens.cacheWrite * cacheWrite + tokens.output * output;
-  // Prices in decimals leave crumbs in binary: they are not a millionth.
+  // Decimal prices leave binary rounding errors far below a millionth.
   return Math.ceil(Number(exact.toFixed(6)));
 }
 

@@ -3,10 +3,10 @@ import type { AgentBrief } from '@signalbox/runs';
 import { trimmedHistory } from './history.ts';
 import type { Conversation, Turn } from './transcript.ts';
 
-/** Marks the end of what a provider may keep warm for the next call. */
+/** Marks the end of what a provider may cache for the next call. */
 const CACHED = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const;
 
-/** The messages of the next request, made from what was kept. */
+/** The messages of the next request, built from the transcript. */
 export function promptOf(
   conversation: Conversation,
   brief: Pick<AgentBrief, 'prompt' | 'history'>,

@@ -1,10 +1,10 @@
 import type { ProviderReference } from '@signalbox/model';
 import { addressOf, type VendorAccess, vendorAccess } from './vendor-access.ts';
 
-/** Shown instead of what cannot be called: it may hold a secret. */
+/** Shown instead of an invalid address, which may contain a secret. */
 const NO_ADDRESS = 'not an address such as https://host/v1';
 
-/** Where the providers are reached and where their keys are, without a value of a key. */
+/** The providers' addresses and where their keys are set, without key values. */
 export function providerReferences(
   variables: Readonly<Record<string, string | undefined>>,
 ): readonly ProviderReference[] {
@@ -12,7 +12,7 @@ export function providerReferences(
   return [...remote, { name: 'scripted' }];
 }
 
-/** Names of all variables that hold a key, whether or not they are set. */
+/** Names of all key variables, set or not. */
 export function providerKeyNames(): readonly string[] {
   return Object.values(vendorAccess).flatMap(({ keyVariables }) => keyVariables);
 }

@@ -1,12 +1,12 @@
 import type { Json } from '@signalbox/model';
 
-/** Takes the values of secrets out of whatever leaves the agent. */
+/** Redacts secret values in everything that leaves the agent. */
 export interface Redactor {
   text(value: string): string;
   data<T extends Json>(value: T): T;
 }
 
-/** What is shorter occurs by chance. */
+/** Shorter values occur by chance. */
 const SHORTEST_SECRET = 8;
 
 export function createRedactor(secrets: readonly string[]): Redactor {

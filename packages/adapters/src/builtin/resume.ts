@@ -7,7 +7,7 @@ export type Start =
   | { readonly kind: 'begin'; readonly note?: string }
   | { readonly kind: 'refuse'; readonly error: TaskError };
 
-/** Whether to go on with what was kept. Who waited for people and was answered goes on, whatever was said about crashes. */
+/** Whether to resume from the transcript. An attempt that waited for people and was answered resumes, whatever the crash policy. */
 export function startOf(entries: readonly TranscriptEntry[], brief: AgentBrief): Start {
   const conversation = lastConversation(entries, brief.task);
   if (conversation === undefined) return { kind: 'begin' };

@@ -4,7 +4,7 @@ type Rollback = Extract<ToolOutcome, { status: 'failed' }>['rollback'];
 
 const SHOWN = 50;
 
-/** What became of the changes of a failed call, as a sentence after its error. */
+/** The fate of a failed call's changes, as a sentence after its error. */
 export function rollbackWords(rollback: Rollback): string {
   switch (rollback.kind) {
     case 'nothing-to-undo':

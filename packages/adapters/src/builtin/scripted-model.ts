@@ -16,12 +16,12 @@ import type { ResolvedModel } from './model-source.ts';
 import { taskFailure } from './task-failure.ts';
 import { estimateTokens } from './token-estimate.ts';
 
-/** Nothing in the script fits what was asked. */
+/** No rule of the script matches the request. */
 export class ScriptUnmatched extends Error {
   override readonly name = 'ScriptUnmatched';
 }
 
-/** A model whose answers are in a file: for examples, demonstrations, and tests of one's own plans. */
+/** A model whose answers come from a file, for examples, demos and tests of plans. */
 export async function loadScriptedModel(file: string, directory: string): Promise<Result<ResolvedModel, TaskError>> {
   const invalid = (reason: string) =>
     err(taskFailure('script-invalid', `The script ${file} of the scripted model cannot be used: ${reason}`));
@@ -82,7 +82,7 @@ interface Asked {
   readonly turn: number;
   readonly since: string;
   readonly results: readonly string[];
-  /** All of it, for the count of tokens. */
+  /** The whole request, to count tokens. */
   readonly size: number;
 }
 

@@ -45,12 +45,12 @@ export function failed(error: TaskError): AgentOutcome {
   return { kind: 'failed', error };
 }
 
-/** Who was canceled may be asked again. */
+/** Canceled work may be retried. */
 export function canceledFailure(): TaskError {
   return taskFailure('canceled', 'The work was canceled.', { class: 'retryable' });
 }
 
-/** Failures that say something against the provider or its key, not of what it was asked or answered. */
+/** Failures caused by the provider or its key, not by the request or the answer. */
 const ofProvider: ReadonlySet<string> = new Set<FailureCode>([
   'rate_limit',
   'provider-failed',
@@ -61,7 +61,7 @@ const ofProvider: ReadonlySet<string> = new Set<FailureCode>([
   'script-unmatched',
 ]);
 
-/** What a failed call says of the provider: undefined, where it was canceled or what was asked for is not there, is nothing. */
+/** What a failed call says about the provider; undefined (nothing) if it was canceled or the model does not exist. */
 export function reportOf({ code, message }: TaskError, retryAfterMs: number | undefined): CallReport | undefined {
   if (retryAfterMs !== undefined) return { kind: 'refused', retryAfterMs, error: { code, message } };
   if (ofProvider.has(code)) return { kind: 'failed', error: { code, message } };

@@ -17,7 +17,7 @@ import {
   textOfTurn,
 } from './transcript.ts';
 
-/** What the calls of a turn need of the attempt that runs them. */
+/** What the calls of a turn need from their attempt. */
 export interface ToolTurnContext {
   readonly brief: AgentBrief;
   readonly session: AgentSession;
@@ -31,10 +31,10 @@ export interface ToolTurnContext {
 type Ending = Pick<EntryOf<'tool_ended'>, 'status' | 'output'>;
 
 /**
- * Brings every call of a turn to its end, in order. Undefined when all have ended; else the attempt is over.
+ * Runs every call of a turn to its end, in order. Returns undefined when all have ended; otherwise the attempt is over.
  *
- * 1. All questions of a turn are asked before anything of it runs, and nothing runs while one is open.
- * 2. That a call with effects begins is kept before it does, and how it ended right after.
+ * 1. All questions of a turn are asked before any of its calls runs, and nothing runs while one is open.
+ * 2. The start of a call with effects is recorded before it begins, and its outcome right after.
  */
 export async function runCalls(turn: Turn, context: ToolTurnContext): Promise<AgentOutcome | undefined> {
   const { session, keep } = context;
@@ -54,7 +54,7 @@ export async function runCalls(turn: Turn, context: ToolTurnContext): Promise<Ag
     await keep({ v: 1, kind: 'waiting', calls: waiting.map(({ call }) => call.id) });
     return { kind: 'blocked', reason: `approval_required:${approvalKind(first.tool)}` };
   }
-  // The final answer is judged when the other calls of its turn are done.
+  // The final answer is judged after the other calls of its turn.
   const own = (call: TurnCall) => context.form.kind === 'tool' && call.part.toolName === context.form.tool.name;
   let allWell = turn.calls.every(call => call.ended === undefined || call.ended.status === 'succeeded');
   for (const call of [...open.filter(one => !own(one)), ...open.filter(own)]) {
@@ -84,7 +84,7 @@ function approvalOf(call: TurnCall, answer: Resolution | undefined): Approval {
   return answer?.resolutionType ?? call.begun?.approval ?? 'not-needed';
 }
 
-/** The tool of a call that a person must be asked about. */
+/** The tool of a call that needs a person's approval. */
 function questioned(call: TurnCall, { brief, tools }: ToolTurnContext): AnyTool | undefined {
   if (call.begun !== undefined || call.part.malformed !== undefined) return undefined;
   const tool = tools.tools.find(one => one.name === call.part.toolName);
@@ -114,7 +114,7 @@ async function runCall(call: TurnCall, answer: Resolution | undefined, context: 
     const fate = await tools.fateOf?.(call.id);
     if (fate === 'committed') return { ending: answerLost(begun) };
     if (fate === 'held') return settledByPerson(call, context);
-    // That nothing is recorded of an effect outside does not say that there was none.
+    // A missing record does not prove that there was no effect outside.
     if (begun.external) return { ending: unknownOutcome(begun) };
   }
   const permission: Permission =
@@ -132,7 +132,7 @@ async function runCall(call: TurnCall, answer: Resolution | undefined, context: 
   return executed(call, input, permission.modified ? permission : undefined, context);
 }
 
-/** A call whose changes met somebody else's: a person says what becomes of them. */
+/** A call whose changes conflict with somebody else's: a person decides about them. */
 async function settledByPerson(call: TurnCall, context: ToolTurnContext): Promise<Run> {
   const { session, tools, keep } = context;
   for (;;) {
@@ -170,7 +170,7 @@ async function executed(
     return refused(`${thrown.message} Nothing was changed.`);
   }
   if (outcome?.status === 'failed' && outcome.rollback.kind === 'held') return settledByPerson(call, context);
-  // What was undone because the work was canceled may run again: it has not ended.
+  // A call undone because of a cancellation may run again: it has not ended.
   if (outcome?.status === 'failed' && outcome.error.code === 'tool/canceled' && session.signal.aborted) {
     const message = `${outcome.error.message}.${rollbackWords(outcome.rollback)}`;
     context.stream('tool_end', { call: call.id, tool: call.part.toolName, outcome: 'canceled', message });
@@ -191,7 +191,7 @@ function endingOf(
   switch (outcome.status) {
     case 'succeeded': {
       const plain = json.safeParse(plainData(outcome.value));
-      // It took effect; only its answer cannot be handed on.
+      // It took effect; only its answer cannot be represented.
       const result = plain.success ? plain.data : `The answer cannot be shown: ${plain.error.issues[0]?.message}`;
       const notes = [...outcome.warnings, ...(changed === undefined ? [] : [changed])];
       return { status: 'succeeded', output: { type: 'json', value: notes.length === 0 ? result : { result, notes } } };
@@ -206,7 +206,7 @@ function endingOf(
   }
 }
 
-/** The final answer takes effect only if it fits, and if nothing else of its turn went wrong. */
+/** The final answer takes effect only if it fits and nothing else in its turn failed. */
 function judgedAnswer(call: TurnCall, form: AnswerForm, allWell: boolean): Ending {
   if (form.kind !== 'tool')
     return { status: 'refused', output: errorText('No final answer is asked for in this way.') };

@@ -4,8 +4,8 @@ import * as z from 'zod';
 import { taskFailure } from './task-failure.ts';
 
 /**
- * What the agent kept of a task, in order: everything it goes on from. Each entry is durable before what follows from it is
- * done, so at any point the entries say what is to be done next.
+ * The agent's record of a task, in order: everything it resumes from. Each entry is durable before its consequences are
+ * carried out, so at any point the entries determine the next step.
  */
 const v = z.literal(1);
 const count = z.int().nonnegative();
@@ -19,7 +19,7 @@ const assistantPart = z.discriminatedUnion('type', [
     toolCallId: text,
     toolName: text,
     input: jsonObject,
-    /** What came in place of an input, where it was not one. */
+    /** The raw text, if the input was not valid. */
     malformed: text.optional(),
     providerOptions,
   }),
@@ -34,30 +34,30 @@ const callUsage = z.strictObject({
   toolCalls: count,
   costMicroUsd: count,
   wallMs: count,
-  /** The provider reported nothing: the tokens are our own count. */
+  /** The provider reported nothing: the tokens are our own estimate. */
   estimated: z.literal(true).optional(),
 });
 export type CallUsage = z.infer<typeof callUsage>;
 
-/** What the model is told of a call. */
+/** The result of a call as the model sees it. */
 const toolOutput = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('json'), value: json }),
   z.strictObject({ type: z.literal('error-text'), value: text }),
 ]);
 export type ToolOutput = z.infer<typeof toolOutput>;
 
-/** What a person said to a call. */
+/** A person's answer about a call. */
 const approval = z.enum(['not-needed', 'approve', 'modify', 'reject', 'choose_option']);
 export type Approval = z.infer<typeof approval>;
 
 const transcriptEntry = z.discriminatedUnion('kind', [
-  /** A conversation begins; what lies before it is another one. */
+  /** A conversation begins; earlier entries belong to another one. */
   z.strictObject({
     v,
     kind: z.literal('begun'),
     model: text,
     priceKnown: z.boolean(),
-    /** What the model is told besides its prompt. */
+    /** Text for the model in addition to its prompt. */
     note: text.optional(),
   }),
   z.strictObject({ v, kind: z.literal('assistant'), content: z.array(assistantPart), usage: callUsage }),
@@ -81,9 +81,9 @@ const transcriptEntry = z.discriminatedUnion('kind', [
     ms: count,
     approval,
   }),
-  /** The model is told what is wrong with its answer. */
+  /** A correction request for an invalid answer. */
   z.strictObject({ v, kind: z.literal('correction'), text }),
-  /** Nothing can be done before people answer about these calls. */
+  /** Nothing can continue before people answer about these calls. */
   z.strictObject({ v, kind: z.literal('waiting'), calls: z.array(text) }),
 ]);
 export type TranscriptEntry = z.infer<typeof transcriptEntry>;
@@ -102,11 +102,11 @@ export interface Conversation {
   readonly number: number;
   readonly begun: EntryOf<'begun'>;
   readonly turns: readonly Turn[];
-  /** The last thing that was kept is that people are waited for. */
+  /** Whether the last entry waits for people. */
   readonly waits: boolean;
 }
 
-/** One answer of the model and what followed from it. */
+/** One answer of the model and its consequences. */
 export interface Turn {
   /** 1 for the first. */
   readonly number: number;
@@ -117,7 +117,7 @@ export interface Turn {
 }
 
 export interface TurnCall {
-  /** The same for this call whenever the transcript is read. */
+  /** Stable for this call across reads of the transcript. */
   readonly id: string;
   readonly part: CallPart;
   readonly begun?: EntryOf<'tool_begun'>;
@@ -155,7 +155,7 @@ function turnOf(place: string, number: number, answer: EntryOf<'assistant'>, aft
   };
 }
 
-/** What the whole task used, whatever became of its conversations. */
+/** The usage of the whole task, over all its conversations. */
 export function tokensUsed(entries: readonly TranscriptEntry[]): number {
   return entries.reduce(
     (sum, entry) => (entry.kind === 'assistant' ? sum + entry.usage.inputTokens + entry.usage.outputTokens : sum),
@@ -163,7 +163,7 @@ export function tokensUsed(entries: readonly TranscriptEntry[]): number {
   );
 }
 
-/** What a turn says in words. */
+/** The text of a turn. */
 export function textOfTurn(turn: Turn): string {
   return turn.content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 }

@@ -1,10 +1,10 @@
-/** What is set to reach the providers of models: the one list of these variables. */
+/** The variables that configure access to model providers: the only list of them. */
 export interface VendorAccess {
-  /** Variables that may hold the key, the first that is set counts. */
+  /** Variables that may hold the key; the first one set counts. */
   readonly keyVariables: readonly [string, ...string[]];
   readonly urlVariable: string;
   readonly defaultUrl: string;
-  /** The part of the address that names the version, where a vendor's own tools leave it out. */
+  /** The version part of the address, if the vendor's own tools omit it. */
   readonly version: string;
 }
 
@@ -33,8 +33,8 @@ export const vendorAccess = {
 } as const satisfies Readonly<Record<string, VendorAccess>>;
 
 /**
- * The address to call, undefined where what was given is none. One with a name, a password or a query cannot be called, and
- * errors would quote what is secret in it.
+ * The address to call; undefined if invalid. An address with a user name, password or query cannot be called, and errors would
+ * quote its secrets.
  */
 export function addressOf(given: string, version: string): string | undefined {
   const address = URL.parse(given);
@@ -43,7 +43,7 @@ export function addressOf(given: string, version: string): string | undefined {
   return `${username}${password}${search}${hash}` === '' ? versioned(given, version) : undefined;
 }
 
-/** Vendors' own tools take an address without its version; the version is added where it is missing. */
+/** Vendors' own tools accept an address without its version; a missing version is added. */
 function versioned(address: string, version: string): string {
   const trimmed = address.replace(/\/+$/, '');
   return /\/v\d+(alpha|beta)?\d*$/.test(trimmed) ? trimmed : `${trimmed}${version}`;

@@ -16,7 +16,7 @@ import { type Disk, DiskError, type OpenFile } from '../disk.ts';
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } = constants;
 const NO_BYTES = new Uint8Array(0);
 
-/** What opening or reading a link, a directory, a pipe or a socket fails with. */
+/** Error codes of opening or reading a link, a directory, a pipe or a socket. */
 const NOT_A_FILE = new Set(['ELOOP', 'EISDIR', 'ESPIPE', 'ENXIO']);
 
 /** The disk of this machine. */
@@ -89,7 +89,7 @@ function openFile(fd: number): OpenFile {
   };
 }
 
-/** Most files fit into one piece, and are read with one call. */
+/** Most files fit into one chunk, and are read with one call. */
 const piece = Buffer.allocUnsafeSlow(64 * 1024);
 
 function readFrom(fd: number, from: number): Uint8Array {
@@ -97,7 +97,7 @@ function readFrom(fd: number, from: number): Uint8Array {
   let position = from;
   for (;;) {
     const count = readSync(fd, piece, 0, piece.length, position);
-    // A copy: the piece is used again.
+    // A copy, because the chunk is reused.
     pieces.push(Buffer.from(piece.subarray(0, count)));
     position += count;
     if (count < piece.length) return pieces.length === 1 ? (pieces[0] ?? NO_BYTES) : Buffer.concat(pieces);

@@ -2,8 +2,8 @@ import { ok } from '@signalbox/model';
 import type { FileLocks } from '../lock.ts';
 
 /**
- * Locks among the callers of this thread, for journals that another lock keeps other threads and processes away from. No file is
- * made.
+ * Locks among the callers of this thread, for journals that another lock protects from other threads and processes. Creates no
+ * file.
  */
 export const lineLocks: FileLocks = {
   async acquire(path) {
@@ -11,7 +11,7 @@ export const lineLocks: FileLocks = {
   },
 };
 
-/** The last caller in line for each path. Callers of this thread are served in the order they came. */
+/** The last caller in line for each path. Callers are served in order of arrival. */
 const lines = new Map<string, Promise<void>>();
 
 export async function standInLine(path: string): Promise<() => void> {

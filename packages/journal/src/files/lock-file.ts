@@ -1,9 +1,9 @@
 /**
- * The open SQLite file behind a lock. Opening one takes longer than locking it, so that the last ones are kept open.
+ * The open SQLite file behind a lock. Opening one takes longer than locking it, so recently used ones are kept open.
  *
- * L1  One that is kept holds no lock.
- * L2  One is locked only as long as its path names it: a directory that was deleted and made again has another lock file.
- * L3  No more than `KEPT` are kept; the one that was used longest ago is closed.
+ * L1  A kept file holds no lock.
+ * L2  A file is locked only while its path names it: a deleted and recreated directory has another lock file.
+ * L3  At most `KEPT` are kept; the least recently used one is closed.
  */
 import { lstatSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -12,16 +12,16 @@ import { closeToOthers } from './close-to-others.ts';
 export interface LockFile {
   readonly database: DatabaseSync;
   readonly path: string;
-  /** What the path named both before and after the file was opened; undefined where that was not one and the same file. */
+  /** The identity of the path before and after the file was opened; undefined if they differ. */
   readonly identity: string | undefined;
 }
 
 const KEPT = 16;
 
-/** In the order of their use. Several may be of one path: each holder has its own. */
+/** In order of use. Several may have the same path: each holder has its own. */
 const kept = new Set<LockFile>();
 
-/** A kept file of a path, taken out. */
+/** Removes and returns a kept file of a path. */
 export function takeKept(path: string): LockFile | undefined {
   for (const file of kept) {
     if (file.path !== path) continue;
@@ -31,7 +31,7 @@ export function takeKept(path: string): LockFile | undefined {
   return undefined;
 }
 
-/** The file is made if it is missing, its directory is not. Throws what SQLite says. */
+/** Creates the file if it is missing, but not its directory. Throws SQLite's error. */
 export function openLockFile(path: string): LockFile {
   const before = identityOf(path);
   const database = new DatabaseSync(path, { timeout: 0 });
@@ -39,7 +39,7 @@ export function openLockFile(path: string): LockFile {
   return { database, path, identity: before === identityOf(path) ? before : undefined };
 }
 
-/** While it is open nothing else gets its identity. */
+/** While it is open, nothing else can get its identity. */
 export function isNamedByItsPath({ path, identity }: LockFile): boolean {
   return identity !== undefined && identityOf(path) === identity;
 }

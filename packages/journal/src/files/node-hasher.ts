@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
 import type { Digest, Hasher } from '@signalbox/model';
 
-/** SHA-256 by the platform. */
+/** The platform's SHA-256. */
 export const nodeHasher: Hasher = data => `sha256:${hash('sha256', data)}` as Digest;

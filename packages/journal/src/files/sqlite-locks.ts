@@ -4,7 +4,7 @@ import type { FileLocks, HeldLock, LockRefusal } from '../lock.ts';
 import { tryFileLock } from './file-lock.ts';
 import { standInLine } from './line-locks.ts';
 
-/** How long another process is waited for: pauses in milliseconds, one after the other. */
+/** Successive pauses while waiting for another process, in milliseconds. */
 const PAUSES = [1, 2, 4, 8, 15, 20, 25, 25, 50, 50, 50];
 
 export const sqliteLocks: FileLocks = {

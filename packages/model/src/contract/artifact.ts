@@ -39,12 +39,12 @@ export const artifact = z.strictObject({
   name: text.min(1),
   path: text.min(1),
   createdAt: timestamp,
-  /** Of a `diff`. */
+  /** For a `diff`. */
   diff: diffMetadata.optional(),
 });
 export type Artifact = z.infer<typeof artifact>;
 
-/** How anything refers to an artifact: `artifact://<artifactId>`. */
+/** A reference to an artifact: `artifact://<artifactId>`. */
 export const artifactRef = z
   .string()
   .regex(/^artifact:\/\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be artifact:// and an artifact id')

@@ -8,12 +8,12 @@ export const edge = z.strictObject({
   to: nodeId,
   bidirectional: z.boolean(),
   type: z.enum(['handoff', 'report']),
-  /** `task` and `report` by custom; any other word is the author's. */
+  /** `task` and `report` by convention; authors may use any other word. */
   label: text.min(1),
 });
 export type Edge = z.infer<typeof edge>;
 
-/** What an edge is unless its author says otherwise, by the direction it points from the orchestrator. */
+/** An edge's default kind, by its direction relative to the orchestrator. */
 export const edgeDefaults = {
   fromOrchestrator: { type: 'handoff', label: 'task' },
   toOrchestrator: { type: 'report', label: 'report' },

@@ -14,7 +14,7 @@ import { toolCall, toolError, toolResult } from './tool.ts';
 
 export const RUN_EVENT_VERSION = 1;
 
-/** What every event has. `seq` counts the events of one run from 0 without a gap: it is their order; `ts` is not. */
+/** The fields of every event. `seq` counts the events of a run from 0 without gaps and defines their order; `ts` does not. */
 const envelope = {
   v: z.literal(RUN_EVENT_VERSION),
   id: eventId,
@@ -29,7 +29,7 @@ const ofRun = <Type extends string, Fields extends z.core.$ZodLooseShape>(type: 
 const ofNode = <Type extends string, Fields extends z.core.$ZodLooseShape>(type: Type, fields: Fields) =>
   z.strictObject({ ...envelope, type: z.literal(type), nodeId, ...fields });
 
-/** Why a run counts as stalled: what came out the same, and how many times in a row. */
+/** Why a run counts as stalled: what stayed the same, and how many times in a row. */
 export const stallEvidence = z.strictObject({
   kind: z.enum([
     'repeated_output_hash',
@@ -72,14 +72,14 @@ export type RunEvent = z.infer<typeof runEvent>;
 export type RunEventType = RunEvent['type'];
 
 /**
- * The place of what is no fact: after the event with this `seq`, and before the next one. What comes later there has a higher
- * offset: of what an agent says, the index in the stream of its task.
+ * The position of an event that is not a fact: after the event with this `seq`, and before the next one. Later ones there have a
+ * higher offset: for an agent's output, the index in the stream of its task.
  */
 const betweenEvents = { after: z.int().nonnegative(), offset: z.int().nonnegative() };
 
 /**
- * What is no fact of its run, so it has no `seq` and is in no history: what an agent says while it works, part by part, and the
- * artifacts that follow from its turn, when that ends.
+ * Events that are not facts of a run, so they have no `seq` and are in no history: an agent's output while it works, part by part, and
+ * the artifacts derived from its turn when that ends.
  */
 export const saidEvent = z.discriminatedUnion('type', [
   nodeProgress.omit({ seq: true }).extend(betweenEvents),

@@ -9,7 +9,7 @@ export const message = z.strictObject({
   nodeId: nodeId.optional(),
   role: z.enum(['user', 'assistant', 'system']),
   content: text,
-  /** True interrupts the node's turn; else the message waits in its inbox. */
+  /** True interrupts the node's turn; otherwise the message waits in its inbox. */
   interrupt: z.boolean(),
   createdAt: timestamp,
 });

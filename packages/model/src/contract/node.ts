@@ -32,14 +32,14 @@ export const connection = z.strictObject({
 });
 export type Connection = z.infer<typeof connection>;
 
-/** A place in a run as every surface shows it. */
+/** A node as every surface shows it. */
 export const node = z.strictObject({
   id: nodeId,
   runId,
   label: text,
   roleTemplate: text,
   provider,
-  /** Our plugin, where `provider` can only say `custom`. */
+  /** Our plugin, if `provider` can only say `custom`. */
   plugin: text.min(1).optional(),
   status: contractNodeStatus,
   summary: text,
@@ -47,7 +47,7 @@ export const node = z.strictObject({
   capabilities,
   permissions,
   session: z.strictObject({
-    /** The vendor's id, opaque to us; empty until the vendor has given one. */
+    /** The vendor's id, opaque to us; empty until the vendor assigns one. */
     sessionId: text,
     resetCommands: z.array(text),
   }),

@@ -38,7 +38,7 @@ export const run = z.strictObject({
 });
 export type Run = z.infer<typeof run>;
 
-/** What a `run.patch` may change. Nodes, edges and artifacts have events of their own. */
+/** What a `run.patch` may change. Nodes, edges and artifacts have their own events. */
 export const runPatch = run
   .pick({ status: true, stopReason: true, phase: true, mode: true, globalMode: true, updatedAt: true })
   .partial();

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { toolId } from '../ids.ts';
 import { json, jsonObject, text } from '../json.ts';
 
-/** A tool call as it was proposed. */
+/** A proposed tool call. */
 export const toolCall = z.strictObject({
   id: toolId,
   name: text.min(1),

@@ -1,8 +1,8 @@
 import type { SecretFilter } from './secret-filter.ts';
 
 /**
- * The beginning of a text, at most so many characters. A secret that is cut through is recognised by nobody: so secrets are
- * taken out first, and what may be the beginning of one at the end of the text is left out.
+ * The beginning of a text, up to a number of characters. A truncated secret would not be recognised, so secrets are redacted
+ * first, and a possible beginning of one at the end is dropped.
  */
 export function cutFiltered(filter: Pick<SecretFilter, 'text' | 'settled'>, text: string, most: number): string {
   if (text.length <= most) return text;
@@ -12,7 +12,7 @@ export function cutFiltered(filter: Pick<SecretFilter, 'text' | 'settled'>, text
     .toWellFormed();
 }
 
-/** The same where no filter is at hand: the text ends before a word that would be cut through. */
+/** The same without a filter: the text ends before a word that would be cut. */
 export function cutAtWord(text: string, most: number): string {
   if (text.length <= most) return text;
   return text

@@ -1,17 +1,17 @@
 import * as z from 'zod';
 
-/** A keyed hash of a text. Without the key nobody can tell whether a guess is right. */
+/** A keyed hash of a text. Without the key, nobody can check a guess. */
 export type SecretMac = (text: string) => string;
 
-/** Shorter values occur by chance, so they are not looked for. */
+/** Shorter values occur by chance, so they are not searched for. */
 export const SHORTEST_SECRET = 8;
 
 /**
- * One way to write down a secret, kept so that it is recognised without being known: its length, a keyed hash of all of it,
- * and a few keyed bits of its beginning that say where it is worth comparing.
+ * One encoding of a secret, stored so that it can be recognised without being known: its length, a keyed hash, and a few keyed
+ * bits of its beginning that say where comparing is worthwhile.
  */
 export const knownSecret = z.strictObject({
-  /** What a mark calls it: the name of the variable or reference that holds it. */
+  /** Its name in a mark: the variable or reference that holds it. */
   name: z.string().min(1).max(200),
   length: z.int().min(SHORTEST_SECRET),
   /** 16 bits of its first four characters. */
@@ -28,7 +28,7 @@ export function knownSecretOf(name: string, text: string, mac: SecretMac): Known
   return { name, length: text.length, anchor: anchorOf(window, seed), check: checkAt(text, 0, seed), mac: mac(text) };
 }
 
-/** Keeps the bits of a beginning from being the same in every data directory. */
+/** Makes the bits of a beginning differ between data directories. */
 export function seedOf(mac: SecretMac): number {
   return Number.parseInt(mac('beginnings of secrets').slice(0, 8), 16) | 0;
 }

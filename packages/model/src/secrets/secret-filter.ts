@@ -11,20 +11,19 @@ import {
 import { type TokenShape, tokenShapes } from './token-shapes.ts';
 
 /**
- * Takes secrets out of text and data: values that are known by a keyed hash, and tokens whose shape gives them away.
+ * Redacts secrets in text and data: values known by a keyed hash, and tokens recognised by their format.
  *
- * 1. Text is read once, four characters at a time, however many secrets are known. Only where a secret may begin is more done.
- * 2. What was filtered once is not changed by filtering it again.
- * 3. A value without a secret is returned as it is, the same object.
+ * 1. Text is read once, four characters at a time, however many secrets are known. More work is done only where one may begin.
+ * 2. Filtering is idempotent.
+ * 3. A value without a secret is returned unchanged, as the same object.
  */
 export interface SecretFilter {
   text(text: string): string;
-  /** Bytes are left as they are. */
+  /** Bytes are left unchanged. */
   data<T>(value: T): T;
   has(text: string): boolean;
   /**
-   * How much of a text that goes on can be told apart from what may be the beginning of a secret: what lies behind waits for
-   * the rest.
+   * How much of an unfinished text cannot be the beginning of a secret: the rest must wait for more text.
    */
   settled(text: string): number;
 }
@@ -32,12 +31,12 @@ export interface SecretFilter {
 export interface SecretFilterOptions {
   readonly known: readonly KnownSecret[];
   readonly mac: SecretMac;
-  /** All that are known, unless only some secret is looked for. */
+  /** All known secrets, unless only one is searched for. */
   readonly shapes?: readonly TokenShape[];
 }
 
 interface Hit {
-  /** Where its shape begins, which may be before the secret. */
+  /** Where its match begins, which may be before the secret. */
   readonly from: number;
   readonly start: number;
   readonly end: number;
@@ -45,7 +44,7 @@ interface Hit {
   readonly isKnown: boolean;
 }
 
-/** What stands in the place of a secret. */
+/** The replacement for a secret. */
 export function redactionMark(name: string): string {
   return `[redacted: ${name}]`;
 }
@@ -54,7 +53,7 @@ const MAX_KEYS = 1000;
 const KNOWN = 1;
 const SHAPE = 2;
 const WINDOW = 4;
-/** What may follow the three characters that some shapes begin with. */
+/** What may follow the first three characters of some formats. */
 const ANY = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at));
 
 export function createSecretFilter({ known, mac, shapes = tokenShapes }: SecretFilterOptions): SecretFilter {
@@ -79,7 +78,7 @@ export function createSecretFilter({ known, mac, shapes = tokenShapes }: SecretF
     }
   }
 
-  /** Calls `found` with every place where a secret may begin, until it says that this is enough. */
+  /** Calls `found` with every position where a secret may begin, until it returns false. */
   function scan(text: string, found: (start: number, kinds: number, window: number, anchor: number) => boolean): void {
     let window = 0;
     const { length } = text;
@@ -136,7 +135,7 @@ export function createSecretFilter({ known, mac, shapes = tokenShapes }: SecretF
   function filterText(text: string): string {
     if (text.length < SHORTEST_SECRET) return text;
     const hits = hitsIn(text);
-    // A token that ran into another one begins a word where a mark ends.
+    // A token directly after another one begins a word where a mark ends.
     return hits.length === 0 ? text : filterText(withMarks(text, hits));
   }
 
@@ -160,7 +159,7 @@ export function createSecretFilter({ known, mac, shapes = tokenShapes }: SecretF
     return made ?? list;
   }
 
-  /** Keys come again and again: those without a secret are remembered for a while. */
+  /** Keys repeat: those without a secret are cached for a while. */
   const plainKeys = new Set<string>();
   function isPlainKey(key: string): boolean {
     if (key.length < SHORTEST_SECRET || plainKeys.has(key)) return true;
@@ -182,7 +181,7 @@ export function createSecretFilter({ known, mac, shapes = tokenShapes }: SecretF
     return Object.fromEntries(Object.entries(object).map(([key, member]) => [filterText(key), filterData(member)]));
   }
 
-  /** Whether what begins here may still become a secret, or one that is longer, when the text goes on. */
+  /** Whether the text from here may still become a secret, or a longer one, with more text. */
   function mayGrow(text: string, start: number, kinds: number, window: number, anchor: number): boolean {
     const { length } = text;
     if ((kinds & KNOWN) !== 0) {
@@ -198,7 +197,7 @@ export function createSecretFilter({ known, mac, shapes = tokenShapes }: SecretF
       if (!starts.some(head => rest.startsWith(head) || head.startsWith(rest))) return false;
       pattern.lastIndex = start;
       const match = pattern.exec(text);
-      // A match that ends before the text does has all that belongs to it.
+      // A match that ends before the text is complete.
       if (match !== null) return start + match[0].length === length;
       return starts.some(head =>
         head === PRIVATE_KEY ? rest.length < 64 : !ENDED.test(rest.slice(head.length).replace(ASSIGNED, '')),
@@ -225,7 +224,7 @@ export function createSecretFilter({ known, mac, shapes = tokenShapes }: SecretF
         settled = start;
         return true;
       });
-      // A secret that is whole goes out in one piece, with the character behind it that its shape looks at.
+      // A complete secret is emitted in one piece, with the following character that its pattern checks.
       for (const { from, end } of hitsIn(text)) if (from < settled && end >= settled) settled = from;
       return settled;
     },
@@ -233,8 +232,8 @@ export function createSecretFilter({ known, mac, shapes = tokenShapes }: SecretF
 }
 
 /**
- * Returns true if plain data holds no secret, by reading it as one text instead of value by value. Where JSON escapes nothing,
- * every key and value stands in the text as it is, between quotes, which belong to no secret. False says nothing.
+ * Returns true if plain data contains no secret, by reading it as one text instead of value by value. If JSON escapes nothing,
+ * every key and value appears verbatim between quotes, which are part of no secret. False means unknown.
  */
 export function isCertainlyClean(filter: Pick<SecretFilter, 'has'>, value: object): boolean {
   let text: string;
@@ -246,13 +245,13 @@ export function isCertainlyClean(filter: Pick<SecretFilter, 'has'>, value: objec
   return !text.includes('\\') && !filter.has(text);
 }
 
-/** No shape is longer, and no private key. */
+/** No format and no private key is longer. */
 const LONGEST_TOKEN = 16_384;
 const PRIVATE_KEY = '-----BEGIN ';
-/** No token goes on behind these; the spaces between a word and its token come first. */
+/** No token continues after these; the spaces between a word and its token come first. */
 const ENDED = /\S\s|["'<>`]/;
 
-/** Between a name and a value that only the name gives away. */
+/** Separators between a name and a value that is recognised by the name. */
 const ASSIGNED = /^\\?["']?\s{0,4}(?:[:=]\s{0,4}\\?["']?)?/;
 
 function fourOf(start: string): readonly string[] {
@@ -265,7 +264,7 @@ function fourOfShorter(starts: readonly string[]): readonly string[] {
   return fourOfShorter(starts.flatMap(start => ANY.map(next => start + next)));
 }
 
-/** Hits that overlap are one; it is called by what is known of it. */
+/** Overlapping hits are merged; a known name takes precedence. */
 function withMarks(text: string, hits: readonly Hit[]): string {
   const ordered = [...hits].sort((a, b) => a.start - b.start);
   const merged: Hit[] = [];

@@ -1,10 +1,10 @@
 import type { SecretFilter } from './secret-filter.ts';
 
-/** Filters text that comes in pieces: what may be the beginning of a secret waits for the piece that says whether it is. */
+/** Filters text in pieces: a possible beginning of a secret waits for the piece that decides. */
 export interface SecretStream {
-  /** What can be said of the text now. */
+  /** The text that can be emitted now. */
   push(piece: string): string;
-  /** The rest, when nothing more comes. */
+  /** The rest, at the end of the text. */
   end(): string;
 }
 

@@ -1,22 +1,22 @@
-/** A token that its vendor's documentation lets anyone recognise. */
+/** A token that is recognisable from its vendor's documentation. */
 export interface TokenShape {
-  /** What a mark calls it. */
+  /** Its name in a mark. */
   readonly name: string;
-  /** Every text that it may begin with. */
+  /** Every possible beginning. */
   readonly starts: readonly string[];
-  /** Sticky, and tried only where one of `starts` is. What the group `secret` holds is the secret; else it is the whole match. */
+  /** Sticky, and tried only at one of `starts`. The secret is the group `secret` if present, else the whole match. */
   readonly pattern: RegExp;
 }
 
 const W = '[A-Za-z0-9]';
 const U = '[A-Za-z0-9_-]';
-/** Between a name and its value, as configuration files and JSON have it. */
+/** Separators between a name and its value in configuration files and JSON. */
 const IS = `\\\\?["']?\\s{0,4}[:=]\\s{0,4}\\\\?["']?`;
 const HEX = '0123456789abcdef';
 
 /**
- * The formats that vendors document, or that they register with secret scanning programs. A shape belongs here if its start
- * is so peculiar that ordinary text and identifiers do not have it.
+ * Formats that vendors document or register with secret scanning programs. A format belongs here if its start is too distinctive
+ * to occur in ordinary text and identifiers.
  */
 export const tokenShapes: readonly TokenShape[] = [
   shape('github token', ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], `gh[pousr]_${W}{36,255}`),
@@ -153,7 +153,7 @@ export const tokenShapes: readonly TokenShape[] = [
   ),
 ];
 
-/** A start that is a word by itself must not be the end of a longer one. */
+/** A start that is a word must not be the end of a longer one. */
 function shape(
   name: string,
   starts: readonly string[],

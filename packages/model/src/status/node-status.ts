@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ContractNodeStatus } from '../contract/node.ts';
 
-/** A node's status as it is stored. `skipped` is the branch that was not taken. */
+/** A node's stored status. `skipped`: in a branch that was not taken. */
 export const nodeStatus = z.enum([
   'idle',
   'scheduled',
@@ -15,7 +15,7 @@ export const nodeStatus = z.enum([
 ]);
 export type NodeStatus = z.infer<typeof nodeStatus>;
 
-/** A task's status as it is stored. */
+/** A task's stored status. */
 export const taskStatus = z.enum(['pending', 'running', 'canceling', 'done', 'error', 'canceled', 'orphaned']);
 export type TaskStatus = z.infer<typeof taskStatus>;
 

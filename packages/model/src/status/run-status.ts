@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ContractRunStatus } from '../contract/run.ts';
 
-/** A run's status as it is stored. `waiting` is a run that only a person can move on. */
+/** A run's stored status. `waiting`: only a person can move it forward. */
 export const runStatus = z.enum([
   'queued',
   'running',
@@ -14,7 +14,7 @@ export const runStatus = z.enum([
 ]);
 export type RunStatus = z.infer<typeof runStatus>;
 
-/** A guided run's status as its journal has it. */
+/** A guided run's status in its journal. */
 export const guidedRunStatus = z.enum(['in_progress', 'blocked', 'complete', 'complete_with_gaps']);
 export type GuidedRunStatus = z.infer<typeof guidedRunStatus>;
 
@@ -36,7 +36,7 @@ const guidedView: Record<GuidedRunStatus, ContractRunStatus> = {
   complete_with_gaps: 'completed',
 };
 
-/** The contract's view of a stored status; `stopReason` goes with `stopped`, which it can only show as failed. */
+/** The contract's view of a stored status; `stopReason` explains `stopped`, which it can only show as failed. */
 export function toContractRunStatus(
   status: RunStatus,
   stopReason = 'stopped',

@@ -241,7 +241,7 @@ describe('cancellation', () => {
     }
     expect(outcome).toMatchObject({ error: { code: 'tool/canceled' }, rollback: { kind: 'waiting' } });
     expect(must(await runner.execute(call('next')))).toMatchObject({
-      error: { code: 'state/lock-failed', message: expect.stringContaining('still runs') },
+      error: { code: 'state/lock-failed', message: expect.stringContaining('is still running') },
     });
     goOn();
     await end;

@@ -179,7 +179,7 @@ function stopReason(answer: ModelAnswer): string {
   return (answer.calls ?? []).length > 0 ? 'tool_use' : 'end_turn';
 }
 
-/** Cached tokens are not among the input tokens here. */
+/** Here, input tokens exclude cached ones. */
 function usageOf({ usage }: AnswerContext) {
   return {
     input_tokens: usage.input - usage.cached,

@@ -5,8 +5,8 @@ type Call = Extract<WirePart, { kind: 'call' }>;
 type Result = Extract<WirePart, { kind: 'result' }>;
 
 /**
- * Why a real server would refuse a conversation: roles out of order, a call of the model that the next message does not
- * answer, an answer to no call.
+ * Why a real server would reject a conversation: roles out of order, a tool call without a result in the next message, or a
+ * result without a call.
  */
 export function conversationProblem(messages: readonly WireMessage[]): string | undefined {
   if (messages.length === 0) return 'there are no messages';
@@ -42,7 +42,7 @@ export function conversationProblem(messages: readonly WireMessage[]): string | 
   return undefined;
 }
 
-/** Why a real server would refuse the tools that it is offered. */
+/** Why a real server would reject the offered tools. */
 export function toolsProblem(tools: readonly OfferedTool[]): string | undefined {
   const names = new Set<string>();
   for (const { name, schema } of tools) {

@@ -44,7 +44,7 @@ const statuses: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-/** Google's generateContent and streamGenerateContent. Calls have no ids here: they are answered by name and place. */
+/** Google's generateContent and streamGenerateContent. Calls have no ids here: results match by name and position. */
 export const googleWire: Wire = {
   vendor: 'google',
   route(path) {
@@ -122,7 +122,7 @@ function thoughts(answer: ModelAnswer): readonly JsonObject[] {
   return answer.thinking === undefined ? [] : [{ text: answer.thinking, thought: true }];
 }
 
-/** The first call of a turn carries the signature, as the real models do it. */
+/** The first call of a turn carries the signature, as with real models. */
 function callsOf(answer: ModelAnswer): readonly JsonObject[] {
   return (answer.calls ?? []).map(({ tool, input }, index) => ({
     functionCall: { name: tool, args: input },

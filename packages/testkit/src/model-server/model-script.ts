@@ -2,22 +2,22 @@ import type { Json, JsonObject } from '@signalbox/model';
 
 export type ModelVendor = 'anthropic' | 'openai-responses' | 'openai-chat' | 'google';
 
-/** What a script is asked, the same for every vendor. */
+/** The request to a script, the same for every vendor. */
 export interface ModelRequest {
   readonly vendor: ModelVendor;
   readonly model: string;
   readonly system: string;
-  /** The text of the first message of the user. */
+  /** The text of the user's first message. */
   readonly prompt: string;
   /** Everything after the model's last turn, in order. */
   readonly since: readonly SaidPart[];
   readonly tools: readonly OfferedTool[];
   /** 1 for the first turn of a conversation. */
   readonly turn: number;
-  /** 1 for the first request that the server was sent. */
+  /** 1 for the first request to the server. */
   readonly call: number;
   readonly stream: boolean;
-  /** Whether the request asks for an answer of a given form, not for text. */
+  /** Whether the request asks for structured output instead of text. */
   readonly wantsJson: boolean;
 }
 
@@ -31,39 +31,39 @@ export interface OfferedTool {
   readonly schema: JsonObject;
 }
 
-/** What the model says, or how it fails. Every vendor's format is made from it. */
+/** The model's answer or failure, from which every vendor's format is generated. */
 export type ModelReply = ModelAnswer | ModelRefusal;
 
 export interface ModelAnswer {
-  /** Left out by formats that do not have it. */
+  /** Omitted by formats that do not support it. */
   readonly thinking?: string;
-  /** A list is sent as it is, one delta each. */
+  /** A list is sent as one delta per item. */
   readonly text?: string | readonly string[];
   readonly calls?: readonly ScriptedCall[];
   readonly usage?: { readonly input?: number; readonly output?: number; readonly cached?: number };
-  /** Why it ended, where not because it was done. */
+  /** Why it ended, unless it was done. */
   readonly finish?: 'length' | 'refused';
   readonly fault?: AnswerFault;
-  /** Sent besides its own. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface ScriptedCall {
   readonly tool: string;
   readonly input: Json;
-  /** Sent in place of the input where the format has it as text. */
+  /** Sent instead of the input if the format has it as text. */
   readonly rawInput?: string;
 }
 
-/** What goes wrong with an answer. `after` counts events of a stream; what is not streamed is cut or held in its middle. */
+/** What goes wrong with an answer. `after` counts stream events; an answer that is not streamed is cut or held in its middle. */
 export type AnswerFault =
   /** The connection is lost. */
   | { readonly kind: 'cut'; readonly after: number }
-  /** The response ends as if all were well. */
+  /** The response ends as if complete. */
   | { readonly kind: 'ended'; readonly after: number }
-  /** Nothing more comes until `release`. */
+  /** Nothing more is sent until `release`. */
   | { readonly kind: 'stall'; readonly after: number }
-  /** Not even the head comes until `release`. */
+  /** Not even the headers are sent until `release`. */
   | { readonly kind: 'slow-start' }
   /** The vendor's own error in the middle of a stream. */
   | { readonly kind: 'error'; readonly after: number; readonly message?: string }
@@ -76,14 +76,14 @@ export interface ModelRefusal {
   readonly message?: string;
   /** The header as it is sent: seconds, or a date. */
   readonly retryAfter?: string;
-  /** Sent besides its own. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Replies in order, or a reply for each request. What a list does not have is refused. */
+/** Replies in order, or a reply for each request. Requests beyond the list are refused. */
 export type ModelScript = readonly ModelReply[] | ((request: ModelRequest) => ModelReply);
 
-/** The parts in which a text is streamed. */
+/** The chunks in which a text is streamed. */
 export function textDeltas(text: string | readonly string[] | undefined): readonly string[] {
   if (text === undefined) return [];
   if (typeof text !== 'string') return text;

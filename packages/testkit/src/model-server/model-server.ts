@@ -10,17 +10,17 @@ import { openaiResponsesWire } from './openai-responses-wire.ts';
 import type { AnswerContext, Wire, WireEvent, WireMessage, WireRequest } from './wire.ts';
 
 /**
- * A server on loopback that the vendors' own packages take for a model. What it answers is scripted once, for all
- * formats. It refuses what a real server refuses, in the vendor's words for it, so that a wrong request fails its test.
+ * A loopback server that the vendors' own packages accept as a model. Answers are scripted once for all formats. It rejects
+ * what a real server rejects, with the vendor's errors, so that a wrong request fails its test.
  */
 export interface ModelServer {
-  /** Without a path: what a vendor's package appends is told apart by it. */
+  /** Without a path: the path appended by a vendor's package identifies the vendor. */
   readonly url: string;
   /** Every request so far, in order. */
   readonly requests: readonly RecordedRequest[];
   /** Resolves once a response is held back by a `stall` or a `slow-start`. */
   holding(): Promise<void>;
-  /** Lets go what is held back. */
+  /** Releases held responses. */
   release(): void;
   /** Ends the server and every connection. */
   close(): Promise<void>;
@@ -29,10 +29,10 @@ export interface ModelServer {
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
-  /** The values of keys are not among them. */
+  /** Without key values. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Json;
-  /** Absent where it could not be read as a request. */
+  /** Absent if it could not be parsed as a request. */
   readonly asked?: ModelRequest;
   /** The status of the response. */
   readonly status: number;
@@ -40,7 +40,7 @@ export interface RecordedRequest {
 }
 
 export interface ModelServerOptions {
-  /** More requests than this are refused: an agent that does not end is stopped. */
+  /** Further requests are refused, to stop an endless agent. */
   readonly maxCalls?: number;
   /** Awaited before every event of a stream. */
   readonly pace?: () => Promise<void>;
@@ -55,7 +55,7 @@ export async function startModelServer(script: ModelScript, options: ModelServer
   const requests: RecordedRequest[] = [];
   const gate = createGate();
   const server = createServer((request, response) => {
-    // A client that goes away in the middle is part of what is tested.
+    // Tests include clients that disconnect in the middle.
     response.on('error', () => {});
     void handle(request, response).catch(() => response.destroy());
   });
