@@ -186,7 +186,7 @@ describe('a data directory that may not be written', () => {
           { code: 1, said: expect.stringContaining(`The data directory ${data} is read-only.`) },
           {
             code: 1,
-            said: expect.stringContaining(`The data directory ${data}/new cannot be made: ${data} is read-only.`),
+            said: expect.stringContaining(`The data directory ${data}/new cannot be created: ${data} is read-only.`),
           },
         ],
       ]),

@@ -73,7 +73,7 @@ describe('a disk that is really full', () => {
       });
     }
     if (full.command !== null) {
-      const words = `the changes could not be applied, and nothing of them was: the disk of ${disk}/root is full`;
+      const words = `the changes could not be applied, and none of them were: the disk of ${disk}/root is full`;
       expect(full.command).toMatchObject({
         status: 'failed',
         error: { message: expect.stringContaining(words) },
