@@ -38,7 +38,7 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
           terminal.print(flags.json ? JSON.stringify(run.record) : describeListed(run));
         }
         if (reader === undefined && guided.value.length === 0 && flags.json !== true) {
-          terminal.print('There are no runs yet.');
+          terminal.print('No runs yet.');
         }
         return exitCodes.done;
       };

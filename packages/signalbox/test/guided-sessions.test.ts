@@ -118,7 +118,7 @@ describe('guided sessions on the command line', () => {
 
   it('[G70] are listed with the runs of plans, newest first, by the same filters, and shown by the ids of their runs', async () => {
     const { data, tools } = newPlace();
-    expect((await say(data, 'ls')).text).toBe('There are no runs yet.');
+    expect((await say(data, 'ls')).text).toBe('No runs yet.');
     const { runId, sessionId } = await started(tools);
     const line = /^\S+ {2}running {4}Ship it {2}\S+Z {2}guided {2}at Build it$/;
     const alone = await say(data, 'ls');
