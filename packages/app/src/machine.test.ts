@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { thisMachine } from './machine.ts';
+import { thisMachine, timersOn } from './machine.ts';
 
 it('gives as many bytes as were asked for, and none twice', () => {
   const { rng } = thisMachine();
@@ -11,4 +11,23 @@ it('gives as many bytes as were asked for, and none twice', () => {
   expect(given.map(bytes => Buffer.from(bytes).toString('hex'))).toEqual(kept);
   const ids = Array.from({ length: 2_000 }, () => Buffer.from(rng.bytes(16)).toString('hex'));
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+it('[A603] waits for longer than the platform can count, and can be canceled all the while', () => {
+  const set: { readonly ms: number; readonly run: () => void }[] = [];
+  const cleared: number[] = [];
+  const timers = timersOn(
+    (run, ms) => set.push({ ms, run }) - 1,
+    timer => cleared.push(timer),
+  );
+  let ran = 0;
+  const cancel = timers.after(2 * (2 ** 31 - 1) + 5, () => {
+    ran += 1;
+  });
+  set[0]?.run();
+  set[1]?.run();
+  expect([set.map(({ ms }) => ms), ran]).toEqual([[2 ** 31 - 1, 2 ** 31 - 1, 5], 0]);
+  set[2]?.run();
+  cancel();
+  expect([ran, cleared]).toEqual([1, [2]]);
 });

@@ -18,14 +18,26 @@ const random = randomBytes;
 export function thisMachine(): Machine {
   const clock: Clock = { now: () => now() };
   const rng = systemRng();
-  const timers: Timers = {
+  return { clock, rng, timers: timersOn(start, cancel), ids: createIdSource(clock, rng) };
+}
+
+/** Timers on those of the platform, which take a wait that is too long for none. */
+export function timersOn<Timer>(set: (run: () => void, ms: number) => Timer, clear: (timer: Timer) => void): Timers {
+  return {
     after(ms, run) {
-      const timer = start(run, ms);
-      return () => cancel(timer);
+      let timer: Timer;
+      const wait = (left: number) => {
+        const next = left > LONGEST_MS ? () => wait(left - LONGEST_MS) : run;
+        timer = set(next, Math.min(left, LONGEST_MS));
+      };
+      wait(ms);
+      return () => clear(timer);
     },
   };
-  return { clock, rng, timers, ids: createIdSource(clock, rng) };
 }
+
+/** What fits into the 32 bits that the platform counts in. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 const BLOCK = 4096;
 

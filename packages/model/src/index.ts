@@ -117,6 +117,7 @@ export {
 } from './secrets/secret-filter.ts';
 export { createSecretStream, type SecretStream } from './secrets/secret-stream.ts';
 export { type TokenShape, tokenShapes } from './secrets/token-shapes.ts';
+export { timerDue, timerReason } from './status/block-reason.ts';
 export {
   type NodeStatus,
   nodeStatus,

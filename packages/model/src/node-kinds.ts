@@ -58,6 +58,7 @@ export const planNodeKinds = {
   task: work(),
   human: work(({ prompt }) => firstLines(prompt)),
   subplan: work(),
+  timer: work(({ until, forMs }) => (until === undefined ? `for ${Number(forMs) / 1000} s` : `until ${until}`)),
   effect: { role: 'effect', provider: undefined, detail: nothing },
   stop: ending,
   end: ending,

@@ -66,6 +66,8 @@ export {
   type SwitchProps,
   Task,
   type TaskProps,
+  Timer,
+  type TimerProps,
   type VendorAgentProps,
   While,
   type WhileProps,

@@ -19,6 +19,7 @@ export {
   SubPlan,
   Switch,
   Task,
+  Timer,
   While,
 } from './nodes/components.ts';
 export { definePlan } from './plan-definition.ts';

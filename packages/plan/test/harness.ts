@@ -1,6 +1,6 @@
 import { createIdSource, type Json, portableHasher, type RunId, type Timestamp, timestampOf } from '@signalbox/model';
 import { type Commit, type MemoryRuns, memoryRuns, type OwnerId, type RunReader } from '@signalbox/runs';
-import { fakeClock, seededRng } from '@signalbox/testkit';
+import { type FakeClock, fakeClock, seededRng } from '@signalbox/testkit';
 import type { PlanRun, PlanRunOptions, RunEnd } from '../src/frames/engine-options.ts';
 import { runPlan } from '../src/frames/run-plan.ts';
 import type { TaskExecutor } from '../src/frames/task-executor.ts';
@@ -13,6 +13,7 @@ export interface Harness {
   readonly run: RunId;
   readonly runs: MemoryRuns;
   readonly timers: FakeTimers;
+  readonly clock: FakeClock;
   readonly ports: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock' | 'ids'>;
   start(plan: AnyPlan, options?: Partial<PlanRunOptions> & { readonly input?: Json }): PlanRun;
   /** Takes the run up again, as another process would. */
@@ -64,6 +65,7 @@ export function harness(ports: Partial<{ readonly runs: MemoryRuns; readonly see
     run,
     runs,
     timers,
+    clock,
     ports: base,
     calm,
     now: () => timestampOf(clock),

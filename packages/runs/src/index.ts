@@ -187,6 +187,7 @@ export {
   DEFAULT_BACKOFF_MS,
   DEFAULT_MAX_RETRIES,
   decideRetry,
+  dueAt,
   HELD_BACK,
   MAX_BACKOFF_MS,
   type RetryDecision,

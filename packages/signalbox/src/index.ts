@@ -43,6 +43,8 @@ export {
   type TaskFailure,
   type TaskProgress,
   type TaskProps,
+  Timer,
+  type TimerProps,
   type VendorAgentProps,
   type VolatileAccess,
   While,

@@ -1,6 +1,6 @@
 import { usageError } from '@signalbox/app';
 import { everyListedRun, guidedRunsIn, type ListedRun } from '@signalbox/app/all-runs';
-import { type ErrorEnvelope, type Reader, type RunRecord, runStatus } from '@signalbox/app/runs';
+import { type ErrorEnvelope, type Reader, type RunRecord, runStatus, timerWait } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
@@ -35,7 +35,8 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
         const status = flags.status as RunRecord['status'][] | undefined;
         const filter = { ...(status && { status }), ...(flags.tag && { tag: flags.tag }) };
         for await (const run of everyListedRun(reader, guided.value, filter)) {
-          terminal.print(flags.json ? JSON.stringify(run.record) : describeListed(run));
+          const until = reader && run.kind === 'plan' ? await timerWait(reader, run.record) : undefined;
+          terminal.print(flags.json ? JSON.stringify({ ...run.record, until }) : describeListed(run, until));
         }
         if (reader === undefined && guided.value.length === 0 && flags.json !== true) {
           terminal.print('No runs yet.');
@@ -52,8 +53,8 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
 };
 
 /** An agent elsewhere walks a guided run: it has a step where others have frames. */
-function describeListed(run: ListedRun): string {
-  if (run.kind === 'plan') return describeRun(run.record);
+function describeListed(run: ListedRun, until: string | undefined): string {
+  if (run.kind === 'plan') return describeRun(run.record, until);
   const { id, status, name, createdAt } = run.record;
   const step = run.guided?.pendingStep;
   const at = step ? `  at ${shown(step.title)}` : '';

@@ -28,9 +28,14 @@ export function looking(look: Look): DefineCommand {
   };
 }
 
-export function describeRun({ id, status, name, createdAt, frames, tags, stopReason }: RunRecord): string {
+/** `until` is the time that it waits for. */
+export function describeRun(
+  { id, status, name, createdAt, frames, tags, stopReason }: RunRecord,
+  until?: string | undefined,
+): string {
   const words = tags.length === 0 ? '' : `  ${tags.map(shown).join(' ')}`;
   // Only the disk pauses a run with a reason; a person pauses without one.
   const why = status === 'paused' && stopReason !== undefined ? `  ${shown(stopReason)}` : '';
-  return `${id}  ${status.padEnd(9)}  ${shown(name)}  ${createdAt}  ${frames} frames${words}${why}`;
+  const waits = until === undefined ? '' : `  waits until ${until}`;
+  return `${id}  ${status.padEnd(9)}  ${shown(name)}  ${createdAt}  ${frames} frames${words}${why}${waits}`;
 }

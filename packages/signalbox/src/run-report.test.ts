@@ -2,8 +2,10 @@ import type { RunRecord, StoredEvent } from '@signalbox/app/runs';
 import { expect, it } from 'vitest';
 import { memoryTerminal } from '../test/memory-terminal.ts';
 import { describeDuration } from './duration.ts';
+import { describeRun } from './look.ts';
 import { describeEnd, describeEvent } from './run-report.ts';
 import type { RunSummary } from './run-summary.ts';
+import { describeTree } from './run-tree.ts';
 import { paintOf } from './terminal.ts';
 
 const paint = paintOf(memoryTerminal());
@@ -88,5 +90,19 @@ it('a run that is taken up says what changed since it was started, if anything d
   expect(resumed([])).toBeUndefined();
   expect(resumed(['file plan.tsx', 'engine 1 → 2'])).toBe(
     '! changed since the run was last active: file plan.tsx, engine 1 → 2',
+  );
+});
+
+it('[P282] what waits for a time is told with that time', () => {
+  const until = '2027-01-01T09:00:00.000Z' as NonNullable<Parameters<typeof describeTree>[0]['until']>;
+  const blocked = { event: { type: 'node.status', node: 'nap', to: 'blocked', blockReason: `timer:${until}` } };
+  expect(describeEvent(blocked as unknown as StoredEvent, node => `timer ${node}`, paint)).toBe(
+    `… timer nap: waits until ${until}`,
+  );
+  const timer = { kind: 'timer', id: 'nap', status: 'blocked', data: {}, children: [], until } as const;
+  expect(describeTree(timer, paint)).toEqual([`… timer nap waits until ${until}`]);
+  const run = { id: 'RUN', status: 'running', name: 'plan', createdAt: 'NOW', frames: 2, tags: [] };
+  expect(describeRun(run as unknown as RunRecord, until)).toBe(
+    `RUN  running    plan  NOW  2 frames  waits until ${until}`,
   );
 });

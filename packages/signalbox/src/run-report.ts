@@ -2,7 +2,7 @@ import { isShownEvent, type RunRecord, type StoredEvent } from '@signalbox/app/r
 import { describeDuration } from './duration.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
 import type { RunSummary } from './run-summary.ts';
-import { markOf } from './run-tree.ts';
+import { markOf, reasonWords } from './run-tree.ts';
 import { type Paint, quoted, shown } from './terminal.ts';
 
 /** The line for an event; undefined for events that only appear in the log. */
@@ -31,7 +31,7 @@ export function describeEvent(
       return `${paint.doubtful('!')} ${shown(labelOf(event.node))} was cut off: ${cutOff[event.action]}`;
     case 'node.status':
       if (event.to !== 'blocked') return undefined;
-      return `${markOf('blocked', paint)} ${shown(labelOf(event.node))}: ${shown(event.blockReason ?? 'blocked')}`;
+      return `${markOf('blocked', paint)} ${shown(labelOf(event.node))}: ${shown(reasonWords(event.blockReason ?? 'blocked'))}`;
     case 'run.resumed': {
       if (event.changed.length === 0) return undefined;
       const version = event.planVersion === undefined ? '' : `; this is plan version ${event.planVersion}`;

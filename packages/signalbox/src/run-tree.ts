@@ -1,11 +1,11 @@
-import type { TreeNode } from '@signalbox/app/runs';
+import { type ShownTree, type TreeNode, timerDue } from '@signalbox/app/runs';
 import { type Paint, shown } from './terminal.ts';
 
 /** A tree, indented by two spaces per level, with each node's mark and status. */
-export function describeTree(node: TreeNode, paint: Paint, depth = 0): readonly string[] {
-  const { kind, status = 'idle', children } = node;
+export function describeTree(node: ShownTree, paint: Paint, depth = 0): readonly string[] {
+  const { kind, status = 'idle', until, children } = node;
   const isShown = kind !== 'branch' && kind !== 'component';
-  const line = `${'  '.repeat(depth)}${markOf(status, paint)} ${shown(titleOf(node))} ${paint.faint(status)}`;
+  const line = `${'  '.repeat(depth)}${markOf(status, paint)} ${shown(titleOf(node))} ${paint.faint(until === undefined ? status : `waits until ${until}`)}`;
   const inside = children.flatMap(child => describeTree(child, paint, isShown ? depth + 1 : depth));
   return isShown ? [line, ...inside] : inside;
 }
@@ -16,6 +16,12 @@ export function titleOf({ kind, id, data }: Pick<TreeNode, 'kind' | 'id' | 'data
   if (typeof named === 'string') return `${kind} ${named}`;
   // Ids of sixteen hex digits are derived from the node's place and mean nothing to people.
   return /^[0-9a-f]{16}$/.test(id) ? kind : `${kind} ${id}`;
+}
+
+/** Why a node does not go on, as people say it. */
+export function reasonWords(reason: string): string {
+  const due = timerDue(reason);
+  return due === undefined ? reason : `waits until ${due}`;
 }
 
 export function markOf(status: string, paint: Paint): string {

@@ -6,6 +6,7 @@ import {
   planVersionOf,
   type Reader,
   type RunRecord,
+  timerWait,
   treeAt,
   treeToXml,
 } from '@signalbox/app/runs';
@@ -69,10 +70,11 @@ async function show(
   const lineage = await lineageOf(reader, run);
   const then = frame === undefined ? undefined : await reader.frame(run.id, Number(frame));
   const planVersion = then === undefined ? planVersionOf(run) : (then.planVersion ?? 1);
-  if (json) terminal.print(JSON.stringify({ run, planVersion, tree: tree ?? null, lineage }));
+  const until = await timerWait(reader, run);
+  if (json) terminal.print(JSON.stringify({ run, until, planVersion, tree: tree ?? null, lineage }));
   else if (xml) terminal.print(tree === undefined ? '' : treeToXml(tree));
   else {
-    terminal.print(describeRun(run));
+    terminal.print(describeRun(run, until));
     if (planVersionOf(run) > 1) terminal.print(`  plan version ${planVersion} of ${planVersionOf(run)}`);
     for (const line of describeLineage(lineage)) terminal.print(line);
     if (run.error !== undefined) terminal.print(`  ${shown(run.error.message)}`);

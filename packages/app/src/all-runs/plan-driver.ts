@@ -19,6 +19,7 @@ import { tellEvents } from '../contract-view/event-page.ts';
 import { runSummaryOf, snapshotOf, summariesOf } from '../contract-view/run-view.ts';
 import { unknownDecision } from '../decisions/answer-fit.ts';
 import type { RunHost } from '../runs/run-host.ts';
+import { timerWait } from '../runs/timer-wait.ts';
 import type { Turns } from '../turns/turn-desk.ts';
 import { badCursor, type PartList } from './paging.ts';
 import type {
@@ -70,7 +71,8 @@ export function planReads(ports: PlanReadPorts): DriverReads {
       const record = await reader.run(run);
       if (record === undefined) return ok(undefined);
       const open = await reader.decisions({ run, status: ['open'] });
-      return ok(runSummaryOf(record, { driven: ports.driven().includes(run), openDecisions: open.length }));
+      const until = await timerWait(reader, record);
+      return ok(runSummaryOf(record, { driven: ports.driven().includes(run), openDecisions: open.length, until }));
     },
     show: async run => ok(await snapshotOf(ports, run)),
     async events(run, { from, limit, view }) {

@@ -11,6 +11,7 @@ import {
   type RunOutline,
   type RunSnapshot,
   type RunSummary,
+  type Timestamp,
   toContractRunStatus,
   type WireRecord,
 } from '@signalbox/model';
@@ -18,6 +19,7 @@ import { contractNodeId, type RunReader, type RunRecord, type Task } from '@sign
 import { unknownRun } from '../runs/find-run.ts';
 import { projectDirectoryOf } from '../runs/project-directory.ts';
 import type { RunHost } from '../runs/run-host.ts';
+import { timerWait } from '../runs/timer-wait.ts';
 import { contractTurnArtifact } from '../turns/projections/turn-artifact.ts';
 import { turnsOf } from '../turns/turn-facts.ts';
 import { decisionView } from './decision-view.ts';
@@ -29,10 +31,11 @@ import { readTree } from './tree-view.ts';
 export interface RunFacts {
   readonly driven: boolean;
   readonly openDecisions: number;
+  readonly until: Timestamp | undefined;
 }
 
 /** The contract's fields of a run without its members, and ours beside them. */
-export function runSummaryOf(record: RunRecord, { driven, openDecisions }: RunFacts): RunSummary {
+export function runSummaryOf(record: RunRecord, { driven, openDecisions, until }: RunFacts): RunSummary {
   return {
     id: record.id,
     contractVersion: CONTRACT_VERSION,
@@ -46,6 +49,7 @@ export function runSummaryOf(record: RunRecord, { driven, openDecisions }: RunFa
     record: recordView(record),
     driven,
     openDecisions,
+    ...(until !== undefined && { until }),
   };
 }
 
@@ -53,8 +57,14 @@ export function runSummaryOf(record: RunRecord, { driven, openDecisions }: RunFa
 export async function summariesOf(host: Host, records: readonly RunRecord[]): Promise<readonly RunSummary[]> {
   const open = Map.groupBy(await host.reader.decisions({ status: ['open'] }), ({ run }) => run);
   const driven = new Set<RunId>(host.driven());
-  return records.map(record =>
-    runSummaryOf(record, { driven: driven.has(record.id), openDecisions: open.get(record.id)?.length ?? 0 }),
+  return Promise.all(
+    records.map(async record =>
+      runSummaryOf(record, {
+        driven: driven.has(record.id),
+        openDecisions: open.get(record.id)?.length ?? 0,
+        until: await timerWait(host.reader, record),
+      }),
+    ),
   );
 }
 
@@ -100,7 +110,11 @@ async function readRun({ reader, driven }: Host, run: RunId) {
     reader.decisions({ run, status: ['open'] }),
   ]);
   const outline = {
-    ...runSummaryOf(record, { driven: driven().includes(run), openDecisions: decisions.length }),
+    ...runSummaryOf(record, {
+      driven: driven().includes(run),
+      openDecisions: decisions.length,
+      until: await timerWait(reader, record, tasks),
+    }),
     input: record.input,
     ...(record.output !== undefined && { output: record.output }),
     tree: tree.map(({ node }) => node),

@@ -9,7 +9,7 @@ export type {
   RunId,
   StorageStanding,
 } from '@signalbox/model';
-export { defectWords, nodeKindFacts, runId, runStatus } from '@signalbox/model';
+export { defectWords, nodeKindFacts, runId, runStatus, timerDue } from '@signalbox/model';
 export type { PlanPreview, RunEnd, TraceEntry, TreeNode } from '@signalbox/plan';
 export { treeToXml } from '@signalbox/plan';
 export type {
@@ -113,5 +113,6 @@ export { type PlanPlaces, planPlaces, projectOf } from './plan-places.ts';
 export { previewRun } from './preview-run.ts';
 export { projectDirectoryOf, spendingByProject } from './project-directory.ts';
 export type { Answer, ResumeRequest, RunAction, RunHost, StartRequest, UndoRequest } from './run-host.ts';
-export { treeAt } from './run-tree.ts';
+export { type ShownTree, treeAt } from './run-tree.ts';
 export { takeUp } from './take-up.ts';
+export { timerWait } from './timer-wait.ts';

@@ -1,4 +1,4 @@
-import type { RunId } from '@signalbox/model';
+import { type RunId, type Timestamp, timerDue } from '@signalbox/model';
 import type { TreeNode } from '@signalbox/plan';
 import type { RunReader } from '@signalbox/runs';
 
@@ -8,18 +8,35 @@ interface NodeRow extends Omit<TreeNode, 'id' | 'status' | 'children'> {
   readonly index: number;
 }
 
+/** A node with what its row says of its standing beyond its status. */
+export interface ShownTree extends TreeNode {
+  /** The time that it waits for. */
+  readonly until?: Timestamp;
+  readonly children: readonly ShownTree[];
+}
+
 /** The tree of one frame of a run, with the status of each node; undefined where the run has no such frame. */
-export async function treeAt(reader: RunReader, run: RunId, frame: number): Promise<TreeNode | undefined> {
+export async function treeAt(reader: RunReader, run: RunId, frame: number): Promise<ShownTree | undefined> {
   const nodes = (await reader.at(run, 'node', frame)) as ReadonlyMap<string, unknown> as ReadonlyMap<string, NodeRow>;
-  const statuses = (await reader.at(run, 'status', frame)) as ReadonlyMap<string, Pick<TreeNode, 'status'>>;
+  const statuses = (await reader.at(run, 'status', frame)) as ReadonlyMap<
+    string,
+    Pick<TreeNode, 'status'> & { readonly reason?: string }
+  >;
   const children = Map.groupBy(nodes.keys(), id => nodes.get(id)?.parent);
   const [root] = children.get(undefined) ?? [];
 
-  const build = (id: string): TreeNode => {
+  const build = (id: string): ShownTree => {
     const { parent: _, index: __, ...node } = nodes.get(id) as NodeRow;
-    const status = statuses.get(id)?.status;
+    const { status, reason } = statuses.get(id) ?? {};
+    const until = timerDue(reason);
     const inside = (children.get(id) ?? []).toSorted((a, b) => (nodes.get(a)?.index ?? 0) - (nodes.get(b)?.index ?? 0));
-    return { ...node, id, ...(status !== undefined && { status }), children: inside.map(build) };
+    return {
+      ...node,
+      id,
+      ...(status !== undefined && { status }),
+      ...(until && { until }),
+      children: inside.map(build),
+    };
   };
   return root === undefined ? undefined : build(root);
 }

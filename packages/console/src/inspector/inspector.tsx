@@ -36,7 +36,7 @@ export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProp
   const input = useNodeInput(run, node.id, frame, moved);
   const chunks = useStream(run, task, moved + (speech.get(task?.id ?? '')?.next ?? 0));
   const transcript = chunks && transcriptOf(chunks);
-  const { signal, word } = nodeStanding(node.status);
+  const { signal, word } = nodeStanding(node.status, node.reason);
   const part = { run, node, tasks: own, task, chunks, transcript, story };
   return (
     <section aria-label="Inspector" className="inspector">

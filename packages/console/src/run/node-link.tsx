@@ -6,7 +6,7 @@ import { nodeStanding } from '../story/words.ts';
 export function NodeLink({ node, onCurrent }: { readonly node: TreeNode; onCurrent(node: string): void }) {
   return (
     <button type="button" className="nodelink" onClick={() => onCurrent(node.id)}>
-      <Lamp signal={nodeStanding(node.status).signal} />
+      <Lamp signal={nodeStanding(node.status, node.reason).signal} />
       {node.label}
       <span className="kind">{node.kind}</span>
     </button>

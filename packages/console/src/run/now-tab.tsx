@@ -1,4 +1,4 @@
-import { isWorkKind, type Json, type RunId, type TreeNode } from '@signalbox/model';
+import { isWorkKind, type Json, type RunId, type TreeNode, timerDue } from '@signalbox/model';
 import { DecisionCard } from '../decisions/decision-card.tsx';
 import { JsonView } from '../frame/json-view.tsx';
 import { ErrorBox } from '../frame/notices.tsx';
@@ -85,7 +85,7 @@ export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
         );
       })}
       {held.map(({ id, label, kind, reason }) => {
-        const again = tasks.findLast(task => task.node === id)?.nextRetryAt;
+        const again = timerDue(reason) ?? tasks.findLast(task => task.node === id)?.nextRetryAt;
         const left = again === undefined ? 0 : Date.parse(again) - now;
         return (
           <WorkCard

@@ -1,5 +1,7 @@
+import type { RunSummary } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
-import { lasted, momentWords, span } from './words.ts';
+import { reasonWords } from './reason-words.ts';
+import { lasted, momentWords, nodeStanding, runStanding, span, untilWords } from './words.ts';
 
 const NOW = Date.parse('2026-03-10T12:00:00.000Z');
 const MINUTE = 60_000;
@@ -21,4 +23,15 @@ describe('times', () => {
       '1 h 30 min',
     ]);
   });
+});
+
+it('[P282] what waits for a time says for which, and does not ask for anybody', () => {
+  const until = '2026-03-10T15:00:00.000Z';
+  const run = (openDecisions: number) => ({ record: { status: 'running' }, openDecisions, until }) as RunSummary;
+  expect(untilWords(until)).toMatch(/^waits until 2026-03-1\d \d\d:\d\d:00$/);
+  expect(runStanding(run(0))).toEqual({ signal: 'held', word: untilWords(until) });
+  expect(runStanding(run(1))).toEqual({ signal: 'waiting', word: 'working, asks you' });
+  expect(reasonWords(`timer:${until}`)).toBe(untilWords(until));
+  expect(nodeStanding('blocked', `timer:${until}`)).toEqual({ signal: 'held', word: 'waits' });
+  expect(nodeStanding('blocked', 'rate_limit')).toEqual({ signal: 'waiting', word: 'blocked' });
 });

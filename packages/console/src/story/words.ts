@@ -1,4 +1,11 @@
-import { type NodeStatus, nodeStatus, type RunStatus, type RunSummary, type WireEvent } from '@signalbox/model';
+import {
+  type NodeStatus,
+  nodeStatus,
+  type RunStatus,
+  type RunSummary,
+  timerDue,
+  type WireEvent,
+} from '@signalbox/model';
 import type { Settings } from '../settings/read-settings.ts';
 
 /** What a lamp shows. One per thing, never two: what it is doing now. */
@@ -10,9 +17,10 @@ export interface Standing {
 }
 
 /** What a run is doing, in a person's words. */
-export function runStanding({ record, openDecisions }: RunSummary): Standing {
+export function runStanding({ record, openDecisions, until }: RunSummary): Standing {
   const isAsking = record.status === 'running' && openDecisions > 0;
-  return isAsking ? { signal: 'waiting', word: 'working, asks you' } : storedStanding(record.status);
+  if (isAsking) return { signal: 'waiting', word: 'working, asks you' };
+  return until === undefined ? storedStanding(record.status) : { signal: 'held', word: untilWords(until) };
 }
 
 /** The same where no more is known of it than its status. */
@@ -49,8 +57,13 @@ const nodeStandings: Record<NodeStatus, Standing> = {
   skipped: { signal: 'skipped', word: 'not taken' },
 };
 
-export function nodeStanding(status: NodeStatus): Standing {
-  return nodeStandings[status];
+export function nodeStanding(status: NodeStatus, reason?: string | undefined): Standing {
+  return timerDue(reason) === undefined ? nodeStandings[status] : { signal: 'held', word: 'waits' };
+}
+
+/** That something waits for a time, which is named. */
+export function untilWords(due: string): string {
+  return `waits until ${localMoment.format(Date.parse(due))}`;
 }
 
 /** A status as an event tells it: what is not known counts as not begun. */

@@ -20,7 +20,7 @@ interface TreeLineProps extends TreeRow {
 /** One node on its line. Drawn again only when something of it changed. */
 export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
   const { node, depth, hasChildren, isOpen, start, ran = [], isCurrent, isLooked, onCurrent, onOpen } = props;
-  const { signal, word } = nodeStanding(node.status);
+  const { signal, word } = nodeStanding(node.status, node.reason);
   const isLoop = nodeKindFacts(node.kind)?.role === 'loop';
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it has the keys

@@ -91,6 +91,8 @@ export const runSummary = z.object({
   /** Whether something works on it in the process that owns it. */
   driven: z.boolean(),
   openDecisions: z.int().nonnegative(),
+  /** The time that a running run waits for, where nothing else of it goes on. */
+  until: timestamp.optional(),
 });
 export type RunSummary = z.infer<typeof runSummary>;
 

@@ -1,4 +1,4 @@
-import { thrownText, truncateUtf8 } from '@signalbox/model';
+import { thrownText, timerDue, truncateUtf8 } from '@signalbox/model';
 import {
   classifyFailure,
   MAX_OWNER_DEATHS,
@@ -11,7 +11,7 @@ import {
 import type * as z from 'zod';
 import type { TaskContext, TaskProgress } from '../nodes/handlers.ts';
 import { workEntry } from '../nodes/node-kinds.ts';
-import type { RunnableNode, SubPlanNode, TaskNode } from '../nodes/plan-node.ts';
+import { limitsOf, type RunnableNode, type SubPlanNode, type TaskNode, type TimerNode } from '../nodes/plan-node.ts';
 import { asGiven, type CleanData } from '../state/clean-data.ts';
 import { frozen } from '../state/frozen.ts';
 import { childOf, iterationOf } from '../structure/node-record.ts';
@@ -21,6 +21,7 @@ import type { EngineBase } from './engine.ts';
 import type { Timers } from './frame-scheduler.ts';
 import type { SubPlans } from './sub-plans.ts';
 import type { TaskOutcome, TaskRequest } from './task-executor.ts';
+import { dueOf, runTimer } from './timer-work.ts';
 
 /** What came from work since it was last asked. */
 export type TaskNews =
@@ -32,8 +33,8 @@ export type TaskNews =
 
 /** The work of this process: attempts that go on, waits for the next ones, and what came of them. It writes nothing down. */
 export interface Attempts {
-  /** Begins the work of a task. If `isLimited`, a person is asked first. */
-  start(task: Task, node: RunnableNode, isLimited: boolean): void;
+  /** Begins the work of a task. If `isLimited`, a person is asked first; `waited` is what it waited for before. */
+  start(task: Task, node: RunnableNode, isLimited: boolean, waited: string | undefined): void;
   /** Brings what the work of a node came to through the author's schema once more. */
   recall(node: RunnableNode, ended: Task): void;
   /** Asks the work of a task to end. */
@@ -109,8 +110,18 @@ export function createAttempts(base: EngineBase, subPlans: SubPlans, files: File
     return executor.allow?.(started, { ...(isDoubted && { deaths }), ...unknown, isLimited });
   };
 
+  /** A machine that sleeps stops its timers, not the time: a long wait looks at the clock on the way. */
+  const wait = (task: Task) => {
+    const look = () => {
+      if (retryWaitMs(task, clock.now()) > 0) return wait(task);
+      waits.delete(task.id);
+      base.later({ kind: 'due', node: task.node }, 'timer');
+    };
+    waits.set(task.id, timers.after(Math.min(retryWaitMs(task, clock.now()), LOOK_MS), look));
+  };
+
   return {
-    start(task, node, isLimited) {
+    start(task, node, isLimited, waited) {
       const record = records.get(node.id);
       const child = childOf(record);
       const place = { child, isRevived: child !== (record?.restart ?? 0) };
@@ -124,12 +135,14 @@ export function createAttempts(base: EngineBase, subPlans: SubPlans, files: File
             return runTask(node as TaskNode, started, taskTools(options, files, started));
           case 'sub-plan':
             return subPlans.work(node as SubPlanNode, started, place);
+          case 'clock':
+            return runTimer(timerDue(waited) ?? dueOf((node as TimerNode).data, task.createdAt), clock);
           case 'person':
           case 'agent':
             return executor.execute(started);
         }
       };
-      const timeoutMs = record?.policy?.timeoutMs ?? node.data.timeoutMs;
+      const timeoutMs = record?.policy?.timeoutMs ?? limitsOf(node).timeoutMs;
       begin(node, task, { execute, timeoutMs, clean: memory.clean, hasProgress: true }, attempt => ({
         kind: 'ended',
         task: task.id,
@@ -139,7 +152,7 @@ export function createAttempts(base: EngineBase, subPlans: SubPlans, files: File
     recall(node, ended) {
       const execute = async (started: TaskRequest) =>
         options.recorded === undefined ? recordedEnd(ended) : executor.execute(started);
-      const { timeoutMs } = node.data;
+      const { timeoutMs } = limitsOf(node);
       begin(node, ended, { execute, timeoutMs, clean: asGiven, hasProgress: false }, attempt => ({
         kind: 'recalled',
         ended,
@@ -153,16 +166,7 @@ export function createAttempts(base: EngineBase, subPlans: SubPlans, files: File
       control?.abort(new Error(why));
       news.push({ kind: 'ended', task: id, outcome, value: undefined });
     },
-    wait(task) {
-      const ms = retryWaitMs(task, clock.now());
-      waits.set(
-        task.id,
-        timers.after(ms, () => {
-          waits.delete(task.id);
-          base.later({ kind: 'due', node: task.node }, 'timer');
-        }),
-      );
-    },
+    wait,
     endWait(id) {
       waits.get(id)?.();
       waits.delete(id);
@@ -198,6 +202,8 @@ export function recordedEnd({ status, result, lastError }: Task): TaskOutcome {
   return { kind: 'failed', error: lastError };
 }
 
+/** No wait is longer without a look at the clock. */
+const LOOK_MS = 60_000;
 const MESSAGE_BYTES = 2000;
 
 /** An attempt that came to its end: what it left, and what handlers get of its output. */

@@ -3,6 +3,7 @@ import {
   cancelTask,
   DEFAULT_BACKOFF_MS,
   decideRetry,
+  dueAt,
   failTask,
   finishTask,
   forgetDeaths,
@@ -20,7 +21,7 @@ import {
   taskIdOf,
 } from '@signalbox/runs';
 import { workEntry } from '../nodes/node-kinds.ts';
-import type { RunnableNode } from '../nodes/plan-node.ts';
+import { limitsOf, type RunnableNode } from '../nodes/plan-node.ts';
 import { childOf, isRecalled, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { FileBook } from '../workspaces/file-book.ts';
@@ -79,6 +80,15 @@ export interface TaskDesk {
   abandon(): void;
 }
 
+/** A task whose work is about to begin. */
+interface Opened {
+  readonly task: Task;
+  readonly node: RunnableNode;
+  readonly isLimited: boolean;
+  /** What it waited for before. */
+  readonly waited: string | undefined;
+}
+
 export function createTaskDesk(base: EngineBase, subPlans: SubPlans, files: FileBook): TaskDesk {
   const { options, memory, structure, remember } = base;
   const { run, clock, rng, owner } = options;
@@ -86,7 +96,7 @@ export function createTaskDesk(base: EngineBase, subPlans: SubPlans, files: File
   const attempts = createAttempts(base, subPlans, files);
   const byNode = new Map<string, TaskId>();
   const givenUp = new Set<TaskId>();
-  let opened: { readonly task: Task; readonly node: RunnableNode; readonly isLimited: boolean }[] = [];
+  let opened: Opened[] = [];
   for (const task of tasks.values()) byNode.set(task.node, task.id);
 
   const taskOf = (node: string) => {
@@ -171,12 +181,12 @@ export function createTaskDesk(base: EngineBase, subPlans: SubPlans, files: File
         ...(waiting === undefined || before?.told === undefined ? {} : { told: before.told }),
         ...(isSame && before.status === 'idle' && before.child !== undefined ? { child: before.child } : {}),
       });
-      opened.push({ task, node, isLimited });
+      opened.push({ task, node, isLimited, waited: waiting?.blockReason });
     },
     begin() {
       const starting = opened;
       opened = [];
-      for (const { task, node, isLimited } of starting) attempts.start(task, node, isLimited);
+      for (const { task, node, isLimited, waited } of starting) attempts.start(task, node, isLimited, waited);
       for (const [id, task] of memory.unhandled) {
         const node = structure.nodeOf(id) as RunnableNode | undefined;
         if (node === undefined || !isRecalled(records.get(id))) continue;
@@ -214,7 +224,9 @@ export function createTaskDesk(base: EngineBase, subPlans: SubPlans, files: File
             return { kind: 'canceled' };
           }
           const { leaseOwner: _, ...rest } = task;
-          keep({ ...rest, status: 'pending', blockReason: outcome.reason });
+          const waiting: Task = { ...rest, status: 'pending', blockReason: outcome.reason };
+          keep(waiting);
+          if (dueAt(waiting) !== undefined) attempts.wait(waiting);
           return { kind: 'blocked', reason: outcome.reason };
         }
         case 'failed': {
@@ -288,7 +300,7 @@ export function createTaskDesk(base: EngineBase, subPlans: SubPlans, files: File
           leave(task, recovered(task, memory.formerNodes.get(task.node), options, ledger.stamp()));
           continue;
         }
-        if (task.nextRetryAt !== undefined) attempts.wait(task);
+        if (dueAt(task) !== undefined) attempts.wait(task);
         const isDoubted = ownerDeathsOf(task).length >= MAX_OWNER_DEATHS;
         const kept = isDoubted ? task : forgetDeaths(task);
         if (kept !== task) keep(kept);
@@ -358,7 +370,7 @@ function newTask(node: RunnableNode, run: RunId, restart: number, structure: Str
     status: 'pending',
     effects: workEntry(node.kind).effects(node.data as never),
     retryCount: 0,
-    maxRetries: node.data.retries,
+    maxRetries: limitsOf(node).retries,
     backoffMs: DEFAULT_BACKOFF_MS,
     createdAt,
   };
@@ -371,7 +383,7 @@ function rulesOf(
   maxRetries = Number.POSITIVE_INFINITY,
 ): Pick<Task, 'maxRetries' | 'backoffMs'> {
   return {
-    maxRetries: Math.min(policy?.retries ?? node.data.retries, maxRetries),
+    maxRetries: Math.min(policy?.retries ?? limitsOf(node).retries, maxRetries),
     backoffMs: policy?.backoffMs ?? DEFAULT_BACKOFF_MS,
   };
 }

@@ -128,6 +128,24 @@ export interface SubPlanProps<Plan extends AnyPlan> extends Observable<Json> {
   readonly input?: PlanInput<Plan>;
 }
 
+interface TimerHandlers extends Common {
+  /** Is given the time that it waited for. */
+  readonly onFinished?: (due: string) => void;
+  readonly onError?: (error: TaskFailure) => void;
+  readonly onBlocked?: (reason: string) => void;
+}
+
+/** Its time is set when it is first reached: no render moves it, and no restart. */
+export type TimerProps = TimerHandlers &
+  (
+    | {
+        /** An ISO time with its zone, such as `2027-01-31T09:00:00Z`. */
+        readonly until: string;
+        readonly forMs?: never;
+      }
+    | { readonly forMs: number; readonly until?: never }
+  );
+
 export interface EffectProps {
   readonly id: string;
   readonly label?: string;
@@ -170,6 +188,8 @@ export const Human: <Schema extends OutputSchema = OutputSchema>(props: HumanPro
   'Human',
 );
 export const SubPlan: <Plan extends AnyPlan>(props: SubPlanProps<Plan>) => PlanElement = builtIn('subplan', 'SubPlan');
+/** Waits until a time or for a duration. Nothing has to run meanwhile: what is due by then fires when its run is taken up. */
+export const Timer: BuiltInComponent<TimerProps> = builtIn('timer', 'Timer');
 export const Effect: BuiltInComponent<EffectProps> = builtIn('effect', 'Effect');
 /** Stops the run where it stands, once its place is reached. */
 export const Stop: BuiltInComponent<EndingProps> = builtIn('stop', 'Stop');

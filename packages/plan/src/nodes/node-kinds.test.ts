@@ -13,15 +13,15 @@ it('[P287] every kind of node that can be shown is one the engine knows, and tho
 
 it('[P287] a kind that is not whole does not compile', () => {
   type Table = { readonly [Kind in NodeKind]: KindEntry<Kind> };
-  const { human, ...others } = nodeKinds;
+  const { timer, ...others } = nodeKinds;
   // @ts-expect-error a kind is missing
   const missing: Table = others;
   // @ts-expect-error work that does not say how it is done
-  const idle: Table = { ...others, human: { ...human, work: undefined } };
-  const { cutOff: _, ...work } = human.work;
+  const idle: Table = { ...others, timer: { ...timer, work: undefined } };
+  const { cutOff: _, ...work } = timer.work;
   // @ts-expect-error work that does not say what becomes of it when its process dies
-  const lost: Table = { ...others, human: { ...human, work } };
+  const lost: Table = { ...others, timer: { ...timer, work } };
   // @ts-expect-error a kind that holds others does no work
-  const busy: Table = { ...nodeKinds, phase: { ...nodeKinds.phase, work: human.work } };
+  const busy: Table = { ...nodeKinds, phase: { ...nodeKinds.phase, work: timer.work } };
   expect([missing, idle, lost, busy]).toHaveLength(4);
 });

@@ -30,10 +30,11 @@ interface AnswerCode {
 export type AgentNode = { [Kind in AgentKind]: WithCode<Kind, AnswerCode> }[AgentKind];
 export type HumanNode = WithCode<'human', AnswerCode>;
 export type SubPlanNode = WithCode<'subplan', { readonly handlers: NodeHandlers; readonly plan: AnyPlan }>;
+export type TimerNode = WithCode<'timer', { readonly handlers: NodeHandlers }>;
 export type EffectNode = WithCode<'effect', { readonly run: () => unknown; readonly cleanup?: () => void }>;
 export type LoopNode = { [Kind in LoopKind]: Base<Kind> }[LoopKind];
 
-export type RunnableNode = TaskNode | AgentNode | HumanNode | SubPlanNode;
+export type RunnableNode = TaskNode | AgentNode | HumanNode | SubPlanNode | TimerNode;
 type PlainNode = { [Kind in Exclude<NodeKind, RunnableKind | 'effect'>]: Base<Kind> }[Exclude<
   NodeKind,
   RunnableKind | 'effect'
@@ -44,4 +45,12 @@ export type PlanNode = RunnableNode | EffectNode | PlainNode;
 
 export function isRunnable(node: PlanNode): node is RunnableNode {
   return isRunnableKind(node.kind);
+}
+
+/** What the author said of how long and how often work is tried; a timer takes as long as it takes. */
+export function limitsOf({ data }: RunnableNode): {
+  readonly retries: number;
+  readonly timeoutMs?: number | undefined;
+} {
+  return 'retries' in data ? data : { retries: 0 };
 }

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, json, jsonObject, text } from '@signalbox/model';
+import { type Json, type JsonObject, json, jsonObject, text, timestamp } from '@signalbox/model';
 import * as z from 'zod';
 import { isElement, type PlanElement, type Slot } from '../jsx/element.ts';
 import { PlanError } from '../plan-error.ts';
@@ -9,6 +9,8 @@ import { code, common, count, label, name, plain } from './written-props.ts';
 
 export const DEFAULT_RETRIES = 3;
 export const DEFAULT_MAX_TURNS = 50;
+/** A hundred years: what is later is a mistake, and its time could not be written down. */
+const MAX_WAIT_MS = 100 * 365 * 24 * 60 * 60 * 1000;
 /** Grows when what an agent is sent of its history changes in meaning: results under another version are other results. */
 export const HISTORY_POLICY_VERSION = 1;
 
@@ -123,6 +125,12 @@ const humanData = z.strictObject({
   context: json.optional(),
 });
 const subPlanData = z.strictObject({ ...kept, plan: text, input: json.optional() });
+const timerData = z.strictObject({
+  ...label,
+  until: timestamp.optional(),
+  forMs: z.int().positive().optional(),
+});
+
 /** Kinds of nodes that do work themselves. */
 export const workKinds = {
   agent: agent(z.strictObject({ ...agentProps, model: name, plugin: name.optional() })),
@@ -210,6 +218,33 @@ export const workKinds = {
       effects: () => 'none',
       cutOff: 'goes on',
     },
+  },
+  timer: {
+    data: timerData,
+    flow: 'leaf',
+    element: {
+      props: z
+        .strictObject({
+          ...common,
+          onFinished: code.optional(),
+          onError: code.optional(),
+          onBlocked: code.optional(),
+          until: z.iso
+            .datetime({ offset: true, error: 'must be a time with its zone, such as 2027-01-31T09:00:00Z' })
+            .optional(),
+          forMs: count.max(MAX_WAIT_MS, 'must be at most 100 years, in milliseconds').optional(),
+        })
+        .refine(({ until, forMs }) => (until === undefined) !== (forMs === undefined), 'needs either until or forMs'),
+      between: 'nothing',
+      content({ props }) {
+        const { work, code } = divided(props);
+        const { retries: _, until, ...data } = work;
+        const at = until === undefined ? {} : { until: new Date(until as string).toISOString() };
+        return { code, data: present({ ...data, ...at }) };
+      },
+    } satisfies ElementEntry,
+    // The time of a timer is set when it is reached, and no render moves it.
+    work: { by: 'clock', signature: () => ({}), effects: () => 'none', cutOff: 'goes on' },
   },
 } as const satisfies { readonly [Kind in RunnableKind]: KindEntry<Kind> };
 

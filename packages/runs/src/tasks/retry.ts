@@ -1,4 +1,4 @@
-import type { Rng, Timestamp } from '@signalbox/model';
+import { type Rng, type Timestamp, timerDue } from '@signalbox/model';
 import type { Task } from './task.ts';
 import type { TaskError } from './task-error.ts';
 import { released } from './task-lifecycle.ts';
@@ -41,7 +41,13 @@ function retryAfter(task: Task, lastError: TaskError, now: number, waitMs: numbe
 
 /** How long a task has to wait still; 0 when it may start. */
 export function retryWaitMs(task: Task, now: number): number {
-  return task.nextRetryAt === undefined ? 0 : Math.max(0, Date.parse(task.nextRetryAt) - now);
+  const due = dueAt(task);
+  return due === undefined ? 0 : Math.max(0, Date.parse(due) - now);
+}
+
+/** When a task that waits for a time goes on: at its next attempt, or when its timer fires. */
+export function dueAt({ nextRetryAt, blockReason }: Task): Timestamp | undefined {
+  return nextRetryAt ?? timerDue(blockReason);
 }
 
 /** From 0 up to, not including, 1. */

@@ -1,5 +1,5 @@
 import { decisionView, readTree, runSummaryOf, taskView, UNDER_WAY } from '@signalbox/app/all-runs';
-import type { CommitNotice, Machine, RunHost } from '@signalbox/app/runs';
+import { type CommitNotice, type Machine, type RunHost, timerWait } from '@signalbox/app/runs';
 import type { RunId, RunSummary, TreeNode, WireDecision, WireTask } from '@signalbox/model';
 
 /** A run as it is now, for all who watch it. */
@@ -117,7 +117,11 @@ async function readPicture(host: RunHost, run: RunId): Promise<RunPicture | unde
     reader.tasks(run, { status: UNDER_WAY }),
   ]);
   return {
-    summary: runSummaryOf(record, { driven: host.driven().includes(run), openDecisions: decisions.length }),
+    summary: runSummaryOf(record, {
+      driven: host.driven().includes(run),
+      openDecisions: decisions.length,
+      until: await timerWait(reader, record, tasks),
+    }),
     tree: tree.map(({ node }) => node),
     decisions: decisions.map(({ decision }) => decisionView(run, decision)),
     tasks: tasks.map(taskView),

@@ -1,6 +1,6 @@
 import { nodeKindFacts, type TreeNode } from '@signalbox/app/runs';
 import { describeDuration } from '../duration.ts';
-import { markOf, titleOf } from '../run-tree.ts';
+import { markOf, reasonWords, titleOf } from '../run-tree.ts';
 import { type Paint, shown } from '../terminal.ts';
 import type { LiveFacts, NodeFacts } from './live-facts.ts';
 import { fitted, widthOf } from './text-width.ts';
@@ -134,7 +134,7 @@ function notesOf(status: string, facts: NodeFacts, now: number): readonly string
   if (status === 'running' && retryAt !== undefined && retryAt > now)
     return [`again in ${describeDuration(retryAt - now)}`, ...(error === undefined ? [] : [shown(error)])];
   if (status === 'running' || status === 'succeeded') return [...took, ...tries];
-  if (status === 'blocked') return [shown(blocked ?? 'blocked')];
+  if (status === 'blocked') return [shown(reasonWords(blocked ?? 'blocked'))];
   if (status === 'failed') return [...tries, ...(error === undefined ? [] : [shown(error)])];
   if (status === 'scheduled' && retryAt !== undefined)
     return [`again in ${describeDuration(retryAt - now)}`, ...(error === undefined ? [] : [shown(error)])];

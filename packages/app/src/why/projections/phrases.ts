@@ -10,6 +10,11 @@ export function ago(from: Timestamp, now: Timestamp): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} h ago` : `${Math.round(seconds / 86_400)} days ago`;
 }
 
+/** `in 3 h`, for a time to come. */
+export function until(due: Timestamp, now: Timestamp): string {
+  return due <= now ? 'it is past' : `in ${ago(now, due).replace(/ ago$/, '')}`;
+}
+
 export function nodeName(id: string, node: NodeFact | undefined): string {
   const named = node?.data.label ?? node?.data.name;
   const kind = node?.kind ?? 'node';

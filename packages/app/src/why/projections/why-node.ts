@@ -1,6 +1,6 @@
-import type { Json } from '@signalbox/model';
+import { type Json, timerDue } from '@signalbox/model';
 import type { AnyEvent, Decision, RunRecord } from '@signalbox/runs';
-import { ago, changeText, nodeName, questionOf, triggerText, valueText } from './phrases.ts';
+import { ago, changeText, nodeName, questionOf, triggerText, until, valueText } from './phrases.ts';
 import { failedAttempts, startsAfterFirst } from './starts.ts';
 import { type BranchFact, isWork, unsaid, type WhyAnswer, type WhyFacts } from './why-facts.ts';
 
@@ -106,6 +106,9 @@ export function whyBlocked(facts: WhyFacts, node: string): readonly WhyAnswer[] 
     (event?.type === 'node.status' ? event.blockReason : undefined) ??
     tasks.findLast(task => task.node === node)?.blockReason;
   const child = children.findLast(({ origin }) => origin?.kind === 'sub-plan' && origin.node === node);
+  const due = timerDue(reason);
+  if (due !== undefined)
+    return [{ topic: 'waits', text: `It waits until ${due} (${until(due, facts.now)}).`, at: due }];
   switch (reason) {
     case 'sub_plan_waiting':
     case 'sub_plan_paused':

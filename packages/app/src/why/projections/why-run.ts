@@ -1,3 +1,4 @@
+import { timerDue } from '@signalbox/model';
 import type { AnyEvent } from '@signalbox/runs';
 import { ago, errorText, nodeName } from './phrases.ts';
 import { failedAttempts } from './starts.ts';
@@ -178,8 +179,11 @@ function whyRunning(facts: WhyFacts): readonly WhyAnswer[] {
         at: task.nextRetryAt,
       }),
     );
+  const timers = tasks
+    .filter(({ blockReason }) => timerDue(blockReason) !== undefined)
+    .flatMap(({ node }) => whyBlocked(facts, node).map(answer => named(facts, node, answer)));
   const open = facts.decisions.filter(({ status }) => status === 'open').map(decision => waitsFor(decision, facts));
-  const all = [...working, ...waiting, ...open];
+  const all = [...working, ...waiting, ...timers, ...open];
   if (all.length > 0) return all;
   return [{ ...unsaid('that anything works on it; its process may be gone'), command: `signalbox resume ${run.id}` }];
 }
