@@ -11,6 +11,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/co
 
 /** Tests of the repository itself that take no longer than a unit test, and run with them. */
 const rules = [
+  'test/architecture.test.ts',
   'test/child-processes.test.ts',
   'test/layers.test.ts',
   'test/named-surface.test.ts',
