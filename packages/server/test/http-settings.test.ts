@@ -125,7 +125,11 @@ describe('the settings', () => {
   it('[V106] are answered with their sources, problems and policies, and who asks', async () => {
     const { user, sources, tools, providers } = await value(operator.settings());
     expect(user).toEqual({ name: 'operator', role: 'owner', isDefault: true });
-    expect(sources[0]).toMatchObject({ kind: 'file', isThere: true, problem: expect.stringContaining('not known') });
+    expect(sources[0]).toMatchObject({
+      kind: 'file',
+      isThere: true,
+      problem: expect.stringContaining('unknown field'),
+    });
     expect(tools.find(({ tool }) => tool === 'write_file')).toMatchObject({ asks: 'gated' });
     expect(providers.find(({ name }) => name === 'google')?.key).toEqual({ name: 'GEMINI_API_KEY', isSet: true });
   });
