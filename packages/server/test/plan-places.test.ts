@@ -187,9 +187,12 @@ describe('the file of a bundle that is named from outside', () => {
   });
 });
 
-/** The locks that this process holds on files of the data directory, as the kernel lists them. */
+/**
+ * The locks that this process holds on files of the data directory for as long as it owns it, as the kernel lists them. Those on the shared
+ * memory of the log come and go with every read.
+ */
 function locksOn(directory: string): readonly string[] {
-  const own = ['db.sqlite', 'db.sqlite-shm', 'owner.lock'].flatMap(name => {
+  const own = ['db.sqlite', 'owner.lock'].flatMap(name => {
     const stat = statSync(path.join(directory, name), { throwIfNoEntry: false });
     return stat === undefined ? [] : [String(stat.ino)];
   });
