@@ -118,7 +118,7 @@ function snapshotMissing(ref: Digest) {
 
 function snapshotCorrupt(ref: Digest) {
   return failure('STORE_SNAPSHOT_CORRUPT', {
-    message: `The snapshot ${ref} is not what its name says: its file was changed or damaged.`,
+    message: `The snapshot ${ref} does not match its digest: its file was changed or damaged.`,
     suggestion: 'Restore it from a backup or an export of a session that pins it.',
     details: { ref },
   });

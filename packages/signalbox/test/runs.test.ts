@@ -138,7 +138,7 @@ describe('signalbox run', () => {
     ['a syntax error', ['run', 'broken.tsx'], 1, 'broken.tsx:1:'],
     ['an input that is not JSON', ['run', 'typed.tsx', '--input', '{'], 2, '--input is not JSON'],
     ['an input that does not fit', ['run', 'typed.tsx', '--input', '{"n": "x"}'], 2, 'does not take this input: n:'],
-    ['a data directory without runs', ['show', 'ffff'], 1, 'There are no runs here'],
+    ['a data directory without runs', ['show', 'ffff'], 1, 'No runs found'],
     [
       'a data directory that cannot be',
       ['run', 'typed.tsx', '--data-dir', '/proc/nowhere/deep'],

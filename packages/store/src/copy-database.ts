@@ -4,8 +4,8 @@ import { sqliteCode, unusable } from './sqlite/connection.ts';
 import { openReadConnection, type ReadError } from './sqlite/read-connection.ts';
 
 /**
- * Copies a database as it is at one moment into a file that is not there yet, beside whoever writes it. Through SQLite alone: opening
- * its file any other way would drop the locks of this process.
+ * Copies a database as of one moment to a new file, even while it is written. Uses SQLite only: opening the file any other way would drop
+ * this process's locks.
  */
 export function copyDatabase({ from, to }: { readonly from: string; readonly to: string }): Result<void, ReadError> {
   const connection = openReadConnection(from);

@@ -1,13 +1,13 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { type ErrorEnvelope, failure, type StorageReason } from '@signalbox/model';
 
-/** Below this a database cannot be opened: its shared memory alone takes as much. */
+/** A database cannot be opened with less: its shared memory alone needs this much. */
 const LEAST_BYTES = 64 * 1024;
 
-/** What `accessSync` answers for a directory that may not be written: its disk is read-only, or its mode. */
+/** Error codes of `accessSync` for a directory that is not writable, because of its disk or its mode. */
 const READ_ONLY: ReadonlySet<unknown> = new Set(['EROFS', 'EACCES', 'EPERM']);
 
-/** Whether a directory takes no files because its disk is full or it is read-only. Looks only: nothing is written. */
+/** Why a directory cannot take files: its disk is full, or it is read-only. Writes nothing. */
 export function diskFault(directory: string): Exclude<StorageReason, 'failing'> | undefined {
   try {
     accessSync(directory, constants.W_OK);
@@ -18,7 +18,7 @@ export function diskFault(directory: string): Exclude<StorageReason, 'failing'> 
   return bavail * bsize < LEAST_BYTES ? 'full' : undefined;
 }
 
-/** The same, as an error for whoever wanted to write there. */
+/** The same as an error for the caller that wanted to write there. */
 export function diskRefusal(directory: string): ErrorEnvelope<'store/unusable'> | undefined {
   const fault = existsSync(directory) ? diskFault(directory) : undefined;
   if (fault === undefined) return undefined;

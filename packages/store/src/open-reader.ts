@@ -9,12 +9,12 @@ import { runReader } from './runs/run-reader.ts';
 import { jsonColumns } from './sqlite/json-column.ts';
 import { openReadConnection, type ReadError } from './sqlite/read-connection.ts';
 
-/** What is kept of runs, for whoever only looks. */
+/** Read-only access to runs. */
 export type Reader = RunReader & Pick<Blobs, 'get'> & { close(): void };
 
 /**
- * Reads a data directory beside its owner, whether that one writes, was killed, or was never there. Each answer is what is
- * committed when it is asked for; nothing is written and nothing migrated.
+ * Reads a data directory beside its owner, whether the owner is writing, was killed or never existed. Each answer reflects what is
+ * committed at the time of the call; nothing is written or migrated.
  */
 export function openReader({ path: file }: { readonly path: string }): Result<Reader, ReadError> {
   const connection = openReadConnection(file);

@@ -18,7 +18,7 @@ import { openConnection, sqliteCode, unusable } from './sqlite/connection.ts';
 import { jsonColumns } from './sqlite/json-column.ts';
 import { type TakenAwayStore, takenAwayStore } from './taken-away/taken-away-store.ts';
 
-/** Everything that is kept of runs, in one SQLite file and the blobs beside it. */
+/** All data about runs, in one SQLite file and the blobs beside it. */
 export type Store = Commit &
   RunReader &
   RunFeed &
@@ -26,7 +26,7 @@ export type Store = Commit &
   RunRestore & {
     readonly retention: RetentionStore;
     readonly takenAway: TakenAwayStore;
-    /** A blob was removed. */
+    /** Call after a blob was removed. */
     forgetBlob(name: Digest): void;
     close(): void;
   };
@@ -34,13 +34,13 @@ export type Store = Commit &
 export interface StoreOptions {
   /** The database file, in the data directory; `blobs/` is beside it. */
   readonly path: string;
-  /** Opens the file. Tests put a database here that fails as a disk does. */
+  /** Opens the file. Tests pass a database that fails like a disk. */
   readonly connect?: (path: string) => DatabaseSync;
 }
 
 export type StoreError = ErrorEnvelope<'store/unusable' | 'store/newer' | 'store/older'>;
 
-/** Only the owner of the data directory opens its store: one process writes it. */
+/** Only the owner of the data directory opens its store: one process writes. */
 export function openStore({ path: file, connect }: StoreOptions): Result<Store, StoreError> {
   const connection = openConnection(file, connect);
   if (!connection.ok) return connection;
@@ -136,7 +136,7 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
   });
 }
 
-/** Salts of 96 bits, drawn many at a time. */
+/** 96-bit salts, generated in batches. */
 function randomSalts(): () => string {
   const BYTES = 12;
   let drawn = Buffer.alloc(0);

@@ -1,14 +1,14 @@
 import type { ErrorEnvelope, StorageReason } from '@signalbox/model';
 import { SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, sqliteCode } from './sqlite/connection.ts';
 
-/** Whether a write was refused because of the disk and not because of what it says, and how. */
+/** Why the disk refused a write; undefined if the error has another cause. */
 export function storageFaultOf({ code, details }: ErrorEnvelope): StorageReason | undefined {
   if (code !== 'STORE_IO_FAILED' && code !== 'store/outcome-unknown') return undefined;
   const known = details as { readonly sqliteCode?: unknown; readonly systemCode?: unknown } | undefined;
   return bySqlite.get(known?.sqliteCode) ?? bySystem.get(known?.systemCode);
 }
 
-/** The same of something that was thrown. */
+/** The same for a thrown value. */
 export function thrownStorageFault(thrown: unknown): StorageReason | undefined {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   return bySqlite.get(sqliteCode(thrown)) ?? bySystem.get(code);

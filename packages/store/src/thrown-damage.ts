@@ -5,7 +5,7 @@ import { StoreDamage, StoreFault } from './sqlite/json-column.ts';
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
-/** What was thrown while something was read, as an error: what is stored is not what was written. Undefined for anything else. */
+/** Converts a value thrown by a read into a damage error; undefined for any other failure. */
 export function thrownDamage(thrown: unknown): ErrorEnvelope<'store/damaged'> | undefined {
   const what = damageOf(thrown);
   if (what === undefined) return undefined;
@@ -24,8 +24,8 @@ function damageOf(thrown: unknown): string | undefined {
     return code === 'store/blob-missing' || code === 'store/blob-corrupt' ? message : undefined;
   }
   const code = sqliteCode(thrown);
-  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return `SQLite says that the ${thrown.message}`;
-  // SQLite holds integers that no number of ours has.
+  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return `SQLite reports: ${thrown.message}`;
+  // SQLite holds integers that JavaScript numbers cannot.
   const isHuge =
     'code' in thrown && thrown.code === 'ERR_OUT_OF_RANGE' && thrown.message.startsWith('Value is too large');
   return isHuge ? 'a row holds a number that was never written' : undefined;

@@ -122,7 +122,7 @@ describe('a value of more than 64 kB', () => {
     await writer.write({ at: at(), intervals: [interval('state', 'a', 0, set('x'.repeat(70_000)))] });
     const [blob = ''] = blobsIn(store.home);
     writeFileSync(path.join(store.home, 'blobs', blob), 'damaged');
-    await expect(store.valueAt(writer.run, 'state', 'a', 0)).rejects.toThrow('is not what its name says');
+    await expect(store.valueAt(writer.run, 'state', 'a', 0)).rejects.toThrow('does not match its digest');
     store.close();
     const again = opened(store.home);
     const append = { kind: 'patch', steps: [{ op: 'splice', path: [], at: 0, remove: 0, insert: 'y' }] } as const;

@@ -248,7 +248,7 @@ describe('a log that somebody changed', () => {
       where place between ${firstPlaceOf(n)} and ${lastPlaceOf(n)}`;
     expect(foundAfter(() => database.exec(copied), [n])).toContainEqual({
       where: 'log',
-      what: `2 logs say that they are of run ${run}`,
+      what: `2 logs claim to belong to run ${run}`,
     });
     const gone = `delete from records where place between ${firstPlaceOf(n)} and ${lastPlaceOf(n)}`;
     expect(foundAfter(() => database.exec(gone), [n])).toContainEqual({ where: 'log', what: `run ${run} has no log` });

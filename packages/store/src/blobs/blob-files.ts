@@ -15,27 +15,27 @@ import type { BlobError } from '@signalbox/runs';
 /**
  * Contents named by their sha256, one file each, under `blobs/<aa>/<sha256>`.
  *
- * B1  A name appears with its whole content or not at all, and what `put` answers is on disk.
- * B2  A file that was there before may not be on disk yet: whoever wrote it may have stopped before it synced the directory.
- * B3  What is put again is young again: collection, in whatever process, spares it until a commit can refer to it.
+ * B1  A name appears with its complete content or not at all; once `put` returns, the content is on disk.
+ * B2  An existing file may not be durable yet: its writer may have stopped before syncing the directory.
+ * B3  Putting a blob again makes it young again: collection, in any process, spares it until a commit can refer to it.
  */
 export interface BlobFiles {
   put(content: Uint8Array): Result<Digest, ErrorEnvelope<'STORE_IO_FAILED'>>;
   get(name: Digest): Result<Uint8Array, BlobError>;
-  /** It is not on disk any more. */
+  /** Call after the file was removed. */
   forget(name: Digest): void;
 }
 
 export interface BlobFilesOptions {
   readonly disk: Disk;
   readonly hasher: Hasher;
-  /** The data directory, which exists. */
+  /** The data directory; it must exist. */
   readonly home: string;
-  /** Tells this process's unfinished files from those of others. */
+  /** Distinguishes this process's unfinished files from those of others. */
   readonly writer: string;
 }
 
-/** How many names are remembered as being on disk. */
+/** How many names known to be on disk are cached. */
 const MAX_REMEMBERED = 10_000;
 
 export function openBlobFiles({ disk, hasher, home, writer }: BlobFilesOptions): BlobFiles {
@@ -63,7 +63,7 @@ export function openBlobFiles({ disk, hasher, home, writer }: BlobFilesOptions):
     return typeof bytes === 'object' && hasher(bytes) === name;
   }
 
-  /** False where the file is not there. A disk that is not this machine's has no collection. */
+  /** Returns false if the file does not exist. Only the host's disk has collection. */
   function makeYoung(name: Digest): boolean {
     if (disk !== hostDisk) return true;
     try {
@@ -118,7 +118,7 @@ function missing(name: Digest): BlobError {
 
 function corrupt(name: Digest): BlobError {
   return failure('store/blob-corrupt', {
-    message: `Blob ${name} is not what its name says: its file was changed or damaged.`,
+    message: `Blob ${name} does not match its digest: its file was changed or damaged.`,
     suggestion: 'Restore it from a backup or an export of a run that refers to it.',
     details: { name },
   });

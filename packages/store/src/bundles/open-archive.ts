@@ -14,26 +14,26 @@ import { checkRun, checkRuns, type LogCheck, type LogDefect } from '../verify/ch
 import { logNumberOf } from '../verify/log-numbers.ts';
 import { strayRows, unlistedRows } from '../verify/stray-rows.ts';
 
-/** What runs are at one moment, whoever goes on writing. */
+/** A consistent view of all runs at one moment, while others may keep writing. */
 export type Archive = RunArchive &
   RunReader &
   Pick<Blobs, 'get'> & {
-    /** The text of a blob; throws where it cannot be read. */
+    /** The text of a blob; throws if it cannot be read. */
     textOf(blob: Digest): string;
-    /** Whether everything that shows a run follows from its log; undefined where there is no such log. */
+    /** Checks that all rows of a run follow from its log; undefined if the run has neither. */
     check(run: RunId): LogCheck | undefined;
-    /** The same for every run that has a log, or a row without one. */
+    /** Checks every run that has a log, or a row without one. */
     checkAll(): Iterable<LogCheck>;
     /** Rows of run numbers that have no log. */
     strays(): readonly LogDefect[];
-    /** Those of them that no listed run accounts for. */
+    /** The strays that belong to no listed run. */
     unlisted(): readonly LogDefect[];
-    /** What SQLite finds wrong with its file; nothing where it is whole. */
+    /** Defects that SQLite finds in its file; empty if it is intact. */
     integrity(): readonly string[];
     close(): void;
   };
 
-/** Reads a data directory beside its owner: everything that it answers was committed at the same moment. */
+/** Reads a data directory beside its owner, as of one moment. */
 export function openArchive({ path: file }: { readonly path: string }): Result<Archive, ReadError> {
   const connection = openReadConnection(file);
   if (!connection.ok) return connection;

@@ -18,11 +18,11 @@ export interface RestorePorts {
   readonly tables: RunTables;
   readonly json: JsonColumns;
   readonly hasher: Hasher;
-  /** What is remembered of rows may be wrong. */
+  /** Clears caches of rows, which may be stale. */
   readonly forget: () => void;
 }
 
-/** Keeps the logs of runs in one transaction: a process that is killed leaves all of it or nothing. */
+/** Writes the logs of runs in one transaction: a killed process leaves all of them or none. */
 export function restoreRuns(ports: RestorePorts): RunRestore {
   const { database, json, forget } = ports;
   return {
@@ -45,7 +45,7 @@ export function restoreRuns(ports: RestorePorts): RunRestore {
   };
 }
 
-/** The run whose records came last. */
+/** The run of the most recent records. */
 interface Open {
   readonly id: RunId;
   readonly n: number;
@@ -104,16 +104,16 @@ function refusal(
 ): Refusal {
   return new Refusal(
     failure(code, {
-      message: `Nothing was kept: ${why}.`,
-      suggestion: 'Export the run again where it is; this copy cannot be relied on.',
+      message: `Nothing was imported: ${why}.`,
+      suggestion: 'Export the run again from its source; this copy is not reliable.',
     }),
   );
 }
 
 function taken(run: RunId): ErrorEnvelope<'run/exists'> {
   return failure('run/exists', {
-    message: `Run ${run} is here already.`,
-    suggestion: 'Look at it, or import the bundle as a new run.',
+    message: `Run ${run} already exists.`,
+    suggestion: 'Open it, or import the bundle as a new run.',
     details: { run },
   });
 }
@@ -124,8 +124,8 @@ function failureOf(cause: unknown): RestoreError {
   if (code === SQLITE_CONSTRAINT || cause instanceof StoreDamage) return refusal('BUNDLE_INVALID_FORMAT', why).envelope;
   if (code === undefined && !(cause instanceof StoreFault)) throw cause;
   return failure('STORE_IO_FAILED', {
-    message: `Nothing was kept: ${why}.`,
-    suggestion: 'See that the disk is writable and not full, then import again.',
+    message: `Nothing was imported: ${why}.`,
+    suggestion: 'Make sure that the disk is writable and not full, then import again.',
     retry: { kind: 'retryable_immediate' },
   });
 }

@@ -1,8 +1,8 @@
 import type { Migration } from './migrate.ts';
 
 /**
- * The log, and the runs that it is of. Records are the truth; every other table but `stream` follows from them. Tables name
- * a run by its short number `n`. What changes with every commit is apart from the details, which may be large.
+ * The log and its runs. Records are the truth; every other table except `stream` follows from them. Tables name a run by its short number
+ * `n`. Columns that change with every commit are separate from the details, which may be large.
  */
 export const logAndRuns: Migration = {
   name: 'log and runs',

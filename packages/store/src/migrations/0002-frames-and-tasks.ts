@@ -1,8 +1,8 @@
 import type { Migration } from './migrate.ts';
 
 /**
- * Frames, the values that hold from a frame on, transitions and tasks. A change of kind 0 is a whole value, 1 a patch, 2
- * the end of a value. A patch notes the bytes of the last whole value before it and of all patches since, itself included.
+ * Frames, the values that hold from a frame on, transitions and tasks. A change of kind 0 is a whole value, 1 a patch, 2 the end of a
+ * value. A patch stores the size of the last whole value and of all patches since, itself included.
  */
 export const framesAndTasks: Migration = {
   name: 'frames and tasks',

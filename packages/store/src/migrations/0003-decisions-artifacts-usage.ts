@@ -1,6 +1,6 @@
 import type { Migration } from './migrate.ts';
 
-/** What waits for people, what comes out, and what it cost. A `place` is as that of a task. */
+/** Decisions, artifacts and usage. A `place` works as in tasks. */
 export const decisionsArtifactsUsage: Migration = {
   name: 'decisions, artifacts and usage',
   sql: `

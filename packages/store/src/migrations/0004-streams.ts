@@ -1,6 +1,6 @@
 import type { Migration } from './migrate.ts';
 
-/** What agents said while they worked. Tokens are no facts and in no record; messages and tool calls follow from the log. */
+/** Agent output while it works. Tokens are not facts and are in no record; messages and tool calls follow from the log. */
 export const streams: Migration = {
   name: 'streams',
   sql: `

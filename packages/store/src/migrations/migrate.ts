@@ -5,22 +5,22 @@ import { framesAndTasks } from './0002-frames-and-tasks.ts';
 import { decisionsArtifactsUsage } from './0003-decisions-artifacts-usage.ts';
 import { streams } from './0004-streams.ts';
 
-/** One step of the schema. A step that was released is never edited: what changes is a new one. */
+/** One step of the schema. Never edit a released step: add a new one. */
 export interface Migration {
   readonly name: string;
   readonly sql: string;
 }
 
-/** In order: each step takes the schema one version further. */
+/** In order: each step raises the schema version by one. */
 export const migrations: readonly Migration[] = [logAndRuns, framesAndTasks, decisionsArtifactsUsage, streams];
 
-/** Databases of before the log have versions up to 6, and cannot be brought to it: what it would hold was never written. */
+/** Databases from before the log have versions up to 6 and cannot be migrated: they lack the data. */
 export const FIRST_VERSION = 100;
 
 /** The version of the newest step. */
 export const SCHEMA_VERSION = FIRST_VERSION + migrations.length;
 
-/** Brings a database to the newest version, step by step, each in a transaction of its own. Throws what SQLite throws. */
+/** Migrates a database to the newest version, each step in its own transaction. Throws SQLite's errors. */
 export function migrate(
   database: DatabaseSync,
   steps: readonly Migration[] = migrations,
@@ -43,8 +43,8 @@ export function migrate(
 
 export function beforeTheLog(found: number): ErrorEnvelope<'store/older'> {
   return failure('store/older', {
-    message: `The database has schema version ${found}, of before runs had a log; this program cannot read it.`,
-    suggestion: 'Look at its runs with the version that wrote it, or use another data directory: --data-dir DIRECTORY.',
+    message: `The database has schema version ${found}, from before runs had a log; this program cannot read it.`,
+    suggestion: 'Open it with the version that wrote it, or use another data directory: --data-dir DIRECTORY.',
     details: { found, known: SCHEMA_VERSION },
   });
 }

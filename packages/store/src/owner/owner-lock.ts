@@ -16,22 +16,22 @@ import { type FormerOwner, type OwnerId, ownerId } from '@signalbox/runs';
 import * as z from 'zod';
 
 /**
- * The right to write a data directory. It is a lock of the operating system, so it is free the moment its process is gone,
- * however that ended; no time is involved.
+ * The right to write a data directory. It is an operating system lock, so it is released the moment its process ends, however it ends; no
+ * timeout is involved.
  */
 export interface Owner {
-  /** One life of this process: tasks it starts carry it. */
+  /** Identifies one life of this process; tasks that it starts carry it. */
   readonly id: OwnerId;
-  /** The owner before, if it died: one that ended leaves no record. */
+  /** The previous owner, if it crashed: a clean exit leaves no record. */
   readonly former?: FormerOwner | undefined;
-  /** Leaves a sign of life, for the next owner to know when this one died. */
+  /** Records that this owner is alive, so the next one knows when it died. */
   beat(): void;
-  /** Says where the owner listens, for others to talk to it. */
+  /** Records where the owner listens, so that other processes can reach it. */
   announce(url: string): void;
   release(): void;
 }
 
-/** What `owner.json` says. Only its lock makes an owner: a file that is left behind means nothing. */
+/** The content of `owner.json`. Only the lock makes an owner: a leftover file means nothing. */
 export const ownerRecord = z.strictObject({
   v: z.literal(1),
   owner: ownerId,
@@ -46,7 +46,7 @@ export interface OwnerOptions {
   readonly clock: Clock;
 }
 
-/** `details.owner` of `store/owned` is the other's record, where it has written one. */
+/** `details.owner` of `store/owned` is the owner's record, if it wrote one. */
 export type OwnerError = ErrorEnvelope<'store/owned' | 'STORE_LOCK_UNUSABLE'>;
 
 export function acquireOwner(dataDirectory: string, { id, clock }: OwnerOptions): Result<Owner, OwnerError> {
@@ -56,7 +56,7 @@ export function acquireOwner(dataDirectory: string, { id, clock }: OwnerOptions)
   }
   const former = formerOwner(dataDirectory);
   const record: OwnerRecord = { v: 1, owner: id, pid: process.pid, since: timestampOf(clock) };
-  // Only the lock makes an owner: one that cannot say who it is owns the directory all the same.
+  // Only the lock makes an owner: failing to write the record changes nothing.
   tryTo(() => writeOwner(dataDirectory, record));
   return ok({
     id,
@@ -66,7 +66,7 @@ export function acquireOwner(dataDirectory: string, { id, clock }: OwnerOptions)
       try {
         utimesSync(ownerFile(dataDirectory), now, now);
       } catch {
-        // A disk that cannot be written leaves an older sign of life.
+        // If the disk cannot be written, the last sign of life is older.
       }
     },
     announce: url => tryTo(() => writeOwner(dataDirectory, { ...record, url })),
@@ -77,7 +77,7 @@ export function acquireOwner(dataDirectory: string, { id, clock }: OwnerOptions)
   });
 }
 
-/** What the owner of a data directory says of itself. The one who holds the lock may be another by now. */
+/** The record of a data directory's owner. Another process may hold the lock by now. */
 export function readOwner(dataDirectory: string): OwnerRecord | undefined {
   try {
     return ownerRecord.safeParse(JSON.parse(readFileSync(ownerFile(dataDirectory), 'utf8'))).data;
@@ -86,7 +86,7 @@ export function readOwner(dataDirectory: string): OwnerRecord | undefined {
   }
 }
 
-/** A record that was left behind is of an owner that died; its file was touched while that lived. */
+/** A leftover record belongs to an owner that crashed; its file was touched while the owner lived. */
 function formerOwner(dataDirectory: string): FormerOwner | undefined {
   const record = readOwner(dataDirectory);
   if (record === undefined) return undefined;
@@ -100,7 +100,7 @@ function formerOwner(dataDirectory: string): FormerOwner | undefined {
 
 const ownerFile = (dataDirectory: string): string => path.join(dataDirectory, 'owner.json');
 
-/** Readers see the old record or the new one, never a part. Where there is no room for both, the new one is written over the old. */
+/** Readers see the old record or the new one, never a part. If there is no room for both, the new one overwrites the old. */
 function writeOwner(dataDirectory: string, record: OwnerRecord): void {
   const file = ownerFile(dataDirectory);
   const temporary = `${file}.${record.pid}.tmp`;
@@ -110,7 +110,7 @@ function writeOwner(dataDirectory: string, record: OwnerRecord): void {
     renameSync(temporary, file);
   } catch {
     rmSync(temporary, { force: true });
-    // Within the block that the file has already, padded to cover what was there.
+    // Stays within the file's existing block, padded to cover the old content.
     const before = readFileSync(file).length;
     writeFileSync(file, `${text.trimEnd().padEnd(before - 1)}\n`, { flag: 'r+' });
   }
@@ -120,7 +120,7 @@ function tryTo(act: () => void): void {
   try {
     act();
   } catch {
-    // The disk takes nothing.
+    // The disk accepts no writes.
   }
 }
 
@@ -131,8 +131,8 @@ function owned(by: OwnerRecord | undefined): OwnerError {
     message: `The data directory is owned by ${who}${where}.`,
     suggestion:
       by?.url === undefined
-        ? 'Wait for it to end or to say where it listens, or use another data directory.'
-        : 'Talk to it there: it does what you ask for.',
+        ? 'Wait until it exits or publishes its URL, or use another data directory.'
+        : 'Send requests to that URL.',
     retry: { kind: 'retryable_after_ms', afterMs: 500 },
     details: by === undefined ? {} : { pid: by.pid, owner: by.owner, ...(by.url === undefined ? {} : { url: by.url }) },
   });
@@ -141,6 +141,6 @@ function owned(by: OwnerRecord | undefined): OwnerError {
 function lockUnusable(reason: string): OwnerError {
   return failure('STORE_LOCK_UNUSABLE', {
     message: `The file owner.lock of the data directory cannot be used: ${reason}.`,
-    suggestion: 'See that the data directory exists and is writable; if owner.lock is damaged, delete it.',
+    suggestion: 'Make sure that the data directory exists and is writable; if owner.lock is damaged, delete it.',
   });
 }

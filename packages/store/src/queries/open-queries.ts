@@ -12,16 +12,16 @@ import { openReadConnection, type ReadError } from '../sqlite/read-connection.ts
 import type { Cell } from '../sqlite/row-codec.ts';
 import { views } from './views.ts';
 
-/** Queries of what is committed, for the code of plans. */
+/** SQL queries over committed data, for plans. */
 export interface Queries {
-  /** Throws what SQLite throws: for a mistake in the SQL, and for anything but reading the views. */
+  /** Throws SQLite's errors: for invalid SQL, and for anything but reading the views. */
   query(sql: string, parameters: readonly Json[]): readonly Json[];
   close(): void;
 }
 
 /**
- * A connection on which plans ask. It sees the views in `views.ts` and nothing else: not the tables below them, and no
- * statement but `select`. Lists and objects among the parameters are bound as their JSON.
+ * A connection for queries from plans. It sees only the views in `views.ts`: no other tables, and no statement except `select`. Lists and
+ * objects among the parameters are bound as JSON.
  */
 export function openQueries({ path: file }: { readonly path: string }): Result<Queries, ReadError> {
   const connection = openReadConnection(file);
@@ -38,13 +38,13 @@ export function openQueries({ path: file }: { readonly path: string }): Result<Q
   });
 }
 
-/** `seen` are the tables that the statement at hand reads through a view. */
+/** `seen` collects the tables that the current statement reads through a view. */
 function addViews(database: DatabaseSync, home: string, seen: Set<string | null>): void {
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home, writer: 'nobody' });
   const json = jsonColumns(blobs);
   const intervals = intervalRows(database, keyRows(database), json, valueCache());
   database.function('json_of', cell => (cell === null ? null : json.textOf(cell)));
-  // SQLite may compile our own statement anew at any time, and asks for it too.
+  // SQLite may recompile our own statement at any time, and asks for it too.
   let isOurs = false;
   database.function('value_of', (run, space, key, frame) => {
     isOurs = true;
@@ -57,10 +57,10 @@ function addViews(database: DatabaseSync, home: string, seen: Set<string | null>
   });
   for (const { name, select } of views) database.exec(`create temp view ${name} as ${select}`);
   const names = new Set<string | null>(views.map(({ name }) => name));
-  // A table of which no column is used, as when rows are counted, is named outside its view.
+  // A table none of whose columns is used, as in a count, is named outside its view.
   const isReadable = (table: string | null, column: string | null, schema: string | null) =>
     schema === 'temp' || schema === null || madeUp.has(table) || (column === '' && seen.has(table));
-  // Asked for every column, table and function that a statement names; `view` is where it was named.
+  // Called for every column, table and function that a statement names; `view` is where it was named.
   database.setAuthorizer((action, first, second, schema, view) => {
     switch (action) {
       case constants.SQLITE_SELECT:
@@ -82,7 +82,7 @@ function addViews(database: DatabaseSync, home: string, seen: Set<string | null>
 /** Functions that only the views may call. */
 const forbidden: ReadonlySet<string> = new Set(['json_of', 'value_of', 'load_extension', 'readfile', 'writefile']);
 
-/** Tables that SQLite makes up from a parameter. */
+/** Tables that SQLite derives from a parameter. */
 const madeUp: ReadonlySet<string | null> = new Set(['json_each', 'json_tree']);
 
 function spaceOf(number: number): IntervalSpace {

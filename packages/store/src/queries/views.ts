@@ -1,10 +1,10 @@
-/** What a query of a plan can read: names and columns that stay, whatever the tables below become. */
+/** A view for plans: its name and columns are stable, even if the tables below change. */
 export interface View {
   readonly name: string;
   readonly select: string;
 }
 
-/** A column of JSON is its text. `value_of` puts the last value of a key together; `json_of` reads a column. */
+/** JSON columns are text. `value_of` assembles the last value of a key; `json_of` reads a column. */
 export const views: readonly View[] = [
   {
     name: 'runs',
@@ -65,7 +65,7 @@ export const views: readonly View[] = [
   },
 ];
 
-/** The last row of every key that is still there. */
+/** The last row of every key that still exists. */
 function lastRows(space: number): string {
   return `
     select run, key, from_frame from main.intervals as row where space = ${space} and kind <> 2 and from_frame = (

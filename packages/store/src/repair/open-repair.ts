@@ -16,26 +16,26 @@ import { logNumberOf } from '../verify/log-numbers.ts';
 import { type RebuildReport, rebuildRows, removeLog, renewRows } from './rebuild-rows.ts';
 import { restoreSchema } from './restore-schema.ts';
 
-/** Puts a database in order again. Only the owner of the data directory opens it. */
+/** Repairs a database. Only the owner of the data directory opens it. */
 export interface Repair {
-  /** Writes every row anew that is not what its log comes to, all in one transaction. */
+  /** Rewrites every row that differs from its log, in one transaction. */
   rebuild(): Result<RebuildReport, RepairError>;
-  /** The log of a run as it is; nothing where there is none. */
+  /** The log of a run as stored; empty if there is none. */
   log(run: RunId): Iterable<LogRecord>;
   /**
-   * Takes more records of a run, in order, all or none: a run that is not there, or the rest of one whose log ends before them.
-   * The text says which record is refused and why.
+   * Appends records to a run in order, all or none: a new run, or the continuation of one whose log ends before them. The error says which
+   * record was refused and why.
    */
   append(run: RunId, records: Iterable<LogRecord>): Result<number, string>;
-  /** Takes the whole log of a run in the place of the one that is there, all or none. */
+  /** Replaces the whole log of a run, all or none. */
   replace(run: RunId, records: Iterable<LogRecord>): Result<number, string>;
   close(): void;
 }
 
-/** `store/unusable` where pages of the file cannot be read. */
+/** `store/unusable` if pages of the file cannot be read. */
 export type RepairError = ErrorEnvelope<'STORE_IO_FAILED' | 'store/unusable'>;
 
-/** Opens a database, and makes it where it is missing. Its schema is put right first. */
+/** Opens a database, creating it if it is missing. Fixes the schema first. */
 export function openRepair({ path: file }: { readonly path: string }): Result<Repair, StoreError> {
   const connection = openConnection(file);
   if (!connection.ok) return connection;
@@ -102,7 +102,7 @@ function repairOf(database: DatabaseSync, home: string, schema: readonly string[
     try {
       return transaction(() => {
         let taken = 0;
-        // Rows of records that the log lost would be in the way of them.
+        // Rows left from lost records would conflict with the new ones.
         const n = logNumberOf(database, run);
         if (n !== undefined && isWhole) removeLog(database, n);
         else if (n !== undefined) renewRows(ports, n);
@@ -120,7 +120,7 @@ function repairOf(database: DatabaseSync, home: string, schema: readonly string[
           taken += 1;
         }
         const fault = away.end();
-        // A log that ends early may be continued.
+        // A log that ends early can be continued.
         if (fault !== undefined && fault.awaits === undefined)
           throw new StoreDamage(`record ${fault.record}: ${fault.what}`);
         return ok(taken);
@@ -135,14 +135,14 @@ function repairOf(database: DatabaseSync, home: string, schema: readonly string[
   }
 }
 
-/** What is wrong with the file itself, once its indexes were made again; rows are of no use on pages that cannot be trusted. */
+/** Rebuilds the indexes and returns what is still wrong with the file: rows on untrustworthy pages are useless. */
 function reindexed(database: DatabaseSync): string | undefined {
   if (fileDefects(database).length === 0) return undefined;
   database.exec('reindex');
   return fileDefects(database)[0];
 }
 
-/** What the records of a log say of bodies that were replaced. */
+/** The body replacements that the records of a log name. */
 function awayAfter(records: Iterable<LogRecord>): AwayCheck {
   const away = awayCheck();
   for (const record of records) {
@@ -156,7 +156,7 @@ function awayAfter(records: Iterable<LogRecord>): AwayCheck {
 function notRebuilt({ message }: Error): ErrorEnvelope<'STORE_IO_FAILED'> {
   return failure('STORE_IO_FAILED', {
     message: `Nothing was repaired: ${message}.`,
-    suggestion: 'See that the disk is writable and not full, then repair again: it is safe to repeat.',
+    suggestion: 'Make sure that the disk is writable and not full, then repair again: it is safe to repeat.',
     retry: { kind: 'retryable_immediate' },
   });
 }

@@ -10,13 +10,13 @@ import { STRAY_KEY, strayRows } from '../verify/stray-rows.ts';
 
 export interface RebuildReport {
   readonly runs: number;
-  /** Runs whose rows were not what their logs come to. They are now. */
+  /** Runs whose rows differed from their logs and were fixed. */
   readonly rebuilt: readonly RunId[];
-  /** Runs whose logs do not hold. They were left as they are. */
+  /** Runs with damaged logs, left untouched. */
   readonly damaged: readonly Defective[];
-  /** Rows of run numbers that have no log: they were removed, and are named by their table. */
+  /** Rows of run numbers without a log, by table; they were removed. */
   readonly removed: readonly string[];
-  /** What is still wrong, and no log can bring back: blobs. */
+  /** Defects that no log can repair: blobs. */
   readonly missing: readonly Defective[];
 }
 
@@ -26,12 +26,12 @@ export interface Defective {
 }
 
 /**
- * Writes the rows of every run anew that are not what its log comes to, in the open transaction.
+ * Rewrites the rows of every run that differ from its log, in the open transaction.
  *
- * P1  A log is never changed. A run whose log does not hold is named, and left as it is.
- * P2  All rows that are wrong go before the first one is written: what one run should have may lie under another.
- * P3  What was written is checked before the caller commits. Until then rows may refer to runs that are not there yet: the
- *     caller switches the check of foreign keys off.
+ * P1  A log is never changed. A run with a damaged log is named and left untouched.
+ * P2  All wrong rows are deleted before the first is written: rows of one run may sit where another's belong.
+ * P3  The result is checked before the caller commits. Until then rows may refer to runs that do not exist yet, so the caller switches off
+ *     foreign key checks.
  */
 export function rebuildRows(ports: ReplayPorts): RebuildReport {
   const { database } = ports;
@@ -60,23 +60,23 @@ export function rebuildRows(ports: ReplayPorts): RebuildReport {
   return { runs: checks.length, rebuilt, damaged, removed, missing };
 }
 
-/** Writes the rows of one log anew, whatever is there. The check of foreign keys is off. */
+/** Rewrites the rows of one log. Foreign key checks must be off. */
 export function renewRows(ports: ReplayPorts, n: number): void {
   const tables = tablesOfRuns(ports.database);
   for (const table of tables) dropRows(ports.database, table, n);
   copyRows(ports, tables, n);
 }
 
-/** Removes a log and its rows. The check of foreign keys is off. */
+/** Removes a log and its rows. Foreign key checks must be off. */
 export function removeLog(database: DatabaseSync, n: number): void {
   for (const table of tablesOfRuns(database)) {
-    // Parts of messages go too: what was taken out of the log may be in them.
+    // Message parts are deleted too: they may contain what was redacted from the log.
     const { name, where, parameters } = table.name === 'stream' ? { ...table, where: 'run = ?' } : table;
     database.prepare(`delete from ${name} where ${where}`).run(...parameters(n));
   }
 }
 
-/** Rows of numbers that have no log. A run whose log is gone keeps its row, for somebody to see. */
+/** Removes rows of numbers without a log. A run whose log is gone keeps its row, so that people can see it. */
 function removeStrays(database: DatabaseSync, kept: ReadonlySet<unknown>): readonly string[] {
   const ids = database.prepare('select id from runs where n = ?');
   const strays = strayRows(database).flatMap(({ table, key }) => {
@@ -89,7 +89,7 @@ function removeStrays(database: DatabaseSync, kept: ReadonlySet<unknown>): reado
   for (const { table: name, n } of strays) {
     const table = tables.find(one => one.name === name);
     if (table === undefined) continue;
-    // Parts of messages go too: there is no run that they belong to.
+    // Message parts are deleted too: they belong to no run.
     const { where, parameters } = name === 'stream' ? { ...table, where: 'run = ?' } : table;
     database.prepare(`delete from ${name} where ${where}`).run(...parameters(n));
   }
@@ -119,7 +119,7 @@ function copyReplayed(ports: ReplayPorts, tables: readonly TableOfRuns[], n: num
   }
 }
 
-/** Puts the rows that a log was replayed to in the places of those that are there. The log itself stays. */
+/** Replaces the stored rows with the replayed ones. The log stays. */
 export function replaceRows(ports: ReplayPorts, n: number, replay: Replayed): void {
   const tables = tablesOfRuns(ports.database);
   for (const table of tables) dropRows(ports.database, table, n);
@@ -128,7 +128,7 @@ export function replaceRows(ports: ReplayPorts, n: number, replay: Replayed): vo
 
 function insertRows(database: DatabaseSync, replay: Replayed, table: TableOfRuns, n: number): void {
   const { name, columns } = table;
-  // A part of a message that lies where a chunk belongs is none.
+  // A message part stored in the place of a chunk is not valid.
   const orReplace = name === 'stream' ? 'or replace' : '';
   const insert = database.prepare(
     `insert ${orReplace} into ${name} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
@@ -136,13 +136,13 @@ function insertRows(database: DatabaseSync, replay: Replayed, table: TableOfRuns
   for (const row of rowsOf(table, n, replay.database)) insert.run(...columns.map(column => row[column] as Cell));
 }
 
-/** The log itself stays; the number of a record's first event follows from it. */
+/** The log stays; the `seq` of a record's first event is derived from it. */
 function copySeqs(database: DatabaseSync, replay: Replayed, table: TableOfRuns, n: number): void {
   const update = database.prepare('update records set seq = ?1 where place = ?2 and seq <> ?1');
   for (const { seq, place } of rowsOf(table, n, replay.database)) update.run(seq as Cell, place as Cell);
 }
 
-/** Contents that only rows name can be made again. */
+/** Contents that only rows name can be recreated. */
 function restoreBlobs({ blobs }: ReplayPorts, replay: Replayed, table: TableOfRuns, n: number): void {
   for (const name of blobsOfRows(table, n, replay.database)) {
     const content = replay.made.get(name);

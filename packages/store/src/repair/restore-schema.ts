@@ -7,13 +7,13 @@ interface SchemaObject {
   readonly sql: string;
 }
 
-/** The log is the only table that is not made again from others. */
+/** The only table that is not derived from others. */
 const LOG = 'records';
 const ASIDE = 'records_before_repair';
 
 /**
- * Makes the schema what the migrations make, and answers what was put right. What is not ours goes, and tables that were changed are
- * made again without rows: those follow from the log. A log of which no column is missing is kept. Throws what SQLite throws.
+ * Restores the schema of the migrations and returns what was fixed. Foreign objects are dropped, and altered tables are recreated empty:
+ * their rows follow from the log. A log with all its columns is kept. Throws SQLite's errors.
  */
 export function restoreSchema(database: DatabaseSync): readonly string[] {
   const wanted = schemaOfMigrations();
@@ -28,14 +28,14 @@ export function restoreSchema(database: DatabaseSync): readonly string[] {
   try {
     database.exec('begin immediate');
     const isLogChanged = wrong.some(({ type, name }) => type === 'table' && name === LOG);
-    // Whatever names a table goes before it.
+    // Objects that refer to a table are dropped before it.
     for (const type of ['trigger', 'view', 'index', 'table']) {
       for (const { name } of wrong.filter(found => found.type === type)) {
         if (type === 'table' && name === LOG) database.exec(`alter table ${LOG} rename to ${ASIDE}`);
         else database.exec(`drop ${type} if exists "${name.replaceAll('"', '""')}"`);
       }
     }
-    // Indexes go with their tables.
+    // Indexes are dropped with their tables.
     const left = new Set(schemaOf(database).map(nameOf));
     for (const object of wanted) if (!left.has(nameOf(object))) database.exec(object.sql);
     if (isLogChanged) {
@@ -64,7 +64,7 @@ function schemaOfMigrations(): readonly SchemaObject[] {
   }
 }
 
-/** In the order in which they were made: tables before their indexes. */
+/** In creation order: tables before their indexes. */
 function schemaOf(database: DatabaseSync): readonly SchemaObject[] {
   const rows = database.prepare(
     "select type, name, sql from sqlite_schema where name not like 'sqlite_%' order by rowid",

@@ -1,6 +1,6 @@
 /**
- * Names of blobs that a value mentions, as 64 hex digits: a JSON column holds the 32 bytes of a name, and texts hold names
- * as digests. Whatever looks like a name counts as one: what is not referenced for certain is not collected.
+ * Blob names in a value, as 64 hex digits: a JSON column holds the 32 bytes of a name, and texts hold names as digests. Anything that looks
+ * like a name counts: a blob is collected only if it is certainly unreferenced.
  */
 export function namesIn(value: unknown): Iterable<string> {
   if (typeof value === 'string') return value.length < 64 ? [] : namesInText(value);
@@ -13,8 +13,8 @@ export function* namesInText(text: string): Generator<string> {
 }
 
 /**
- * What of a record names blobs that are needed. The header of a record whose body was replaced names those of the body that went, and
- * so does what the record that replaced it says of before.
+ * The part of a record that names needed blobs. If a body was replaced, its record's header still names the blobs of the old body, and so
+ * does the record that replaced it.
  */
 export function neededPart({ header, body }: { readonly header: string; readonly body: string }): string {
   const left = body.replace(WAS, '');

@@ -5,15 +5,15 @@ import { isBlobName, namesInText } from './blob-names.ts';
 /** Files under `blobs/` that nothing refers to. */
 export interface BlobFile {
   readonly path: string;
-  /** 64 hex digits; absent where it is the rest of a write that was cut off. */
+  /** 64 hex digits; absent for the remains of an interrupted write. */
   readonly name?: string;
   readonly bytes: number;
 }
 
-/** What is younger may be referred to by a commit that is on its way (T5). */
+/** A younger blob may belong to a commit in progress (T5). */
 const YOUNG_MS = 3_600_000;
 
-/** Blobs that are old enough to be collected if nothing refers to them, and what was left of writes that were cut off. */
+/** Blobs old enough to be collected if unreferenced, and the remains of interrupted writes. */
 export function oldBlobs(home: string, nowMs: number): readonly BlobFile[] {
   const root = path.join(home, 'blobs');
   return entriesOf(root)
@@ -27,7 +27,7 @@ export function oldBlobs(home: string, nowMs: number): readonly BlobFile[] {
     });
 }
 
-/** Adds what the live blobs refer to themselves, as the manifest of a directory does to its files. */
+/** Adds the references of live blobs, such as a directory manifest's files. */
 export function addReferences(home: string, live: Set<string>): void {
   const waiting = [...live];
   for (const name of waiting) {
@@ -39,7 +39,7 @@ export function addReferences(home: string, live: Set<string>): void {
   }
 }
 
-/** Removes a blob, unless somebody has put it again since it was looked at. */
+/** Removes a blob, unless it was put again in the meantime. */
 export function removeBlob({ path: file }: BlobFile, nowMs: number): boolean {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (stat === undefined || nowMs - stat.mtimeMs < YOUNG_MS) return false;
@@ -49,7 +49,7 @@ export function removeBlob({ path: file }: BlobFile, nowMs: number): boolean {
 
 function referencesIn(file: string): Iterable<string> {
   const bytes = read(file);
-  // Only what is JSON refers to others.
+  // Only JSON refers to other blobs.
   return bytes !== undefined && (bytes[0] === 0x7b || bytes[0] === 0x5b) ? namesInText(bytes.toString('latin1')) : [];
 }
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type FrameRange, isInRanges, type RunReader } from '@signalbox/runs';
 
-/** A reader to which a collected frame shows nothing: what is left of the rows around it is not what it showed. */
+/** A reader that shows nothing for a collected frame: the remaining rows around it are not what it showed. */
 export function withoutCollected(reader: RunReader, database: DatabaseSync): RunReader {
   const ranges = database.prepare(`
     select details ->> '$.collected' as ranges from run_details
@@ -9,7 +9,7 @@ export function withoutCollected(reader: RunReader, database: DatabaseSync): Run
 
   async function isCollected(run: Parameters<RunReader['run']>[0], frame: number): Promise<boolean> {
     const row = ranges.get(run);
-    // Details that are large lie in a blob.
+    // Large details are in a blob.
     if (row === undefined) return isInRanges((await reader.run(run))?.collected ?? [], frame);
     return row.ranges !== null && isInRanges(JSON.parse(String(row.ranges)) as FrameRange[], frame);
   }

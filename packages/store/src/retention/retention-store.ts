@@ -15,19 +15,16 @@ import { namesIn } from './blob-names.ts';
 import { addReferences, type BlobFile, oldBlobs, removeBlob } from './blob-sweep.ts';
 import { allRows } from './run-rows-of-all-tables.ts';
 
-/**
- * Taking runs away, and parts of them. Each call is one transaction: a process that is killed leaves a run as it was, or
- * as it was to become.
- */
+/** Removes runs, and parts of them. Each call is one transaction: a killed process leaves a run as before or as intended. */
 export interface RetentionStore {
-  /** Every run, as far as it matters for how long it stays. */
+  /** Every run, with the fields that matter to retention. */
   retained(): readonly Omit<RetainedRun, 'isDriven'>[];
-  /** The frames that collapsing a run collects, and what it takes away; nothing is changed. */
+  /** The frames that collapsing a run would collect, and what that would free; changes nothing. */
   weighCollapse(run: RunId): Weight & { readonly ranges: readonly FrameRange[] };
   weigh(runs: readonly RunId[]): number;
   /** All of them or none. */
   remove(runs: readonly RunId[]): Result<void, RetentionError>;
-  /** Old blobs that no row refers to, nor any of the texts, nor another blob that stays. Rows of `without` do not count. */
+  /** Old blobs that no row, text or remaining blob refers to. Rows of `without` do not count. */
   unreferenced(options: {
     readonly nowMs: number;
     readonly without: readonly RunId[];
@@ -36,7 +33,7 @@ export interface RetentionStore {
   /** The names of all blobs that rows, texts or other blobs refer to. */
   referenced(texts: Iterable<string>): ReadonlySet<string>;
   removeBlobs(blobs: readonly BlobFile[], nowMs: number): readonly BlobFile[];
-  /** Gives the room of what was removed back to the disk. Takes as long as writing the database anew. */
+  /** Returns freed space to the disk. Takes as long as rewriting the database. */
   compact(): void;
 }
 
@@ -48,13 +45,13 @@ export interface Weight {
 }
 
 export interface RetentionPorts {
-  /** What collecting frames takes out of the log. */
+  /** The bytes that collecting frames would remove from the log. */
   readonly weighLog: (run: RunId, frames: readonly FrameRange[]) => number;
   readonly database: DatabaseSync;
   readonly tables: RunTables;
   /** The data directory. */
   readonly home: string;
-  /** What is remembered of rows is not so any more. */
+  /** Clears caches of rows. */
   readonly forget: () => void;
   readonly forgetBlob: (name: Digest) => void;
 }
@@ -71,7 +68,7 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
   );
   const numbers = database.prepare('select n, id from runs order by n');
 
-  /** What `work` answers is committed before it is told, or nothing of it is there. */
+  /** Returns the result of `work` once it is committed; otherwise nothing of it is stored. */
   function transaction<T>(work: () => T): Result<T, RetentionError> {
     try {
       database.exec('begin immediate');
@@ -123,7 +120,7 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
       for (const { n, id } of numbers.all()) {
         if (gone.has(id)) continue;
         for (const value of all.values(Number(n))) for (const name of namesIn(value)) live.add(name);
-        // Others have their turn between two runs; what they refer to anew is young.
+        // Lets others run between two runs; any blobs they refer to are young.
         await new Promise(resolve => setImmediate(resolve));
       }
       for (const text of texts) for (const name of namesIn(text)) live.add(name);
@@ -168,7 +165,7 @@ function retainedOf({
 function notWritten(cause: unknown): RetentionError {
   return failure('STORE_IO_FAILED', {
     message: `Nothing was changed: ${(cause as { readonly message?: string }).message ?? String(cause)}.`,
-    suggestion: 'See that the disk is writable and not full, then do it again: it is safe to repeat.',
+    suggestion: 'Make sure that the disk is writable and not full, then try again: it is safe to repeat.',
     retry: { kind: 'retryable_immediate' },
   });
 }

@@ -3,11 +3,11 @@ import { bodyOfCell } from '../runs/body-cell.ts';
 import { firstPlaceOf, lastPlaceOf } from '../runs/places.ts';
 import { neededPart } from './blob-names.ts';
 
-/** Everything that the database holds of one run, whichever tables there are: those that name a run, and those of places. */
+/** All rows of one run in every table, keyed by run or by place. */
 export interface AllRows {
-  /** What its rows take, without indexes. */
+  /** The size of its rows, without indexes. */
   bytesOf(run: number): number;
-  /** Range deletes: one for each table. */
+  /** One range delete per table. */
   remove(run: number): void;
   /** Every value of every row that may name a blob. */
   values(run: number): Iterable<unknown>;
@@ -23,7 +23,7 @@ export function allRows(database: DatabaseSync): AllRows {
     of: (run: number) => [firstPlaceOf(run), lastPlaceOf(run)],
   }));
   const own = { table: 'runs', where: 'n = ?1', of: (run: number) => [run] };
-  // The run itself goes last: the others refer to it.
+  // The run itself comes last: the others refer to it.
   const all = [...places, ...tables, own].map(({ table, where, of }) => {
     const lengths = columnsOf(database, table).map(column => `coalesce(length("${column}"), 0)`);
     return {

@@ -2,22 +2,22 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Bug } from '@signalbox/model';
 
 /**
- * The body of a record as its column holds it. Bodies are alike, so they are compressed with a dictionary that looks like one.
+ * The stored form of a record's body. Bodies are alike, so they are compressed with a shared dictionary.
  *
- * 1. Nothing but the room that a body takes depends on it: what is hashed, told, journaled and exported is the text.
+ * 1. Compression affects only size: the text is what is hashed, published, journaled and exported.
  * 2. The first byte of a compressed body names its dictionary. A dictionary is never edited: a better one is a new entry.
- * 3. A body that gets no smaller, or is too large to be compressed while others wait, is its text.
- * 4. A cell that is not what was written reads as `UNREADABLE`, which is no body: whoever opens the record says so. What is read
- *    has a bound, so that nobody fills the memory with a small cell.
+ * 3. A body that would not shrink, or is too large to compress while others wait, is stored as text.
+ * 4. A damaged cell reads as `UNREADABLE`, which is not a valid body: opening the record reports it. The inflated size is bounded, so a
+ *    small cell cannot exhaust memory.
  */
 export type BodyCell = string | Uint8Array;
 
 /** Stands for a body that cannot be read. A body is JSON and never empty. */
 export const UNREADABLE = '';
 
-/** Shorter ones gain less than it costs. */
+/** Compressing shorter bodies costs more than it saves. */
 const MIN_LENGTH = 128;
-/** Of the text, in characters and, where it is read, in bytes. */
+/** Length of the text: in characters when writing, in bytes when reading. */
 const MAX_LENGTH = 16 * 1024 * 1024;
 
 const NEWEST = 1;
@@ -48,12 +48,12 @@ export function bodyOfCell(cell: unknown): string {
   }
 }
 
-/** By measurement: more effort saves 5% and costs 20%, and the stream itself is most of the cost. */
+/** Measured: more effort saves 5% and costs 20%; most of the cost is the stream itself. */
 const FAST = { level: 3, memLevel: 4, windowBits: 13, chunkSize: 2048 } as const;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** With `info` the types of Node promise a buffer, and there is an object. */
+/** Node's types promise a buffer for `info`, but it returns an object. */
 function inflated(packed: Uint8Array, dictionary: Buffer) {
   const options = { dictionary, windowBits: FAST.windowBits, maxOutputLength: MAX_LENGTH, chunkSize: 4096, info: true };
   return inflateRawSync(packed, options) as unknown as {
@@ -62,7 +62,7 @@ function inflated(packed: Uint8Array, dictionary: Buffer) {
   };
 }
 
-/** What bodies look like: what is rare comes first, a step of a plan last. */
+/** Sample body texts: the rarest first, a plan step last. */
 const FIRST_DICTIONARY = [
   '{"run":{"kind":"create","epoch":0,"run":{"driver":"plan","name":"","tags":[],"correlationId":"","idempotencyKey":"","status":"running",',
   '"phase":"BOOT","mode":"AUTO","globalMode":"IMPLEMENTATION","input":{},"limits":{},"seed":1,"owner":"","origin":{"kind":"fork","frame":0}}},',

@@ -5,12 +5,12 @@ import { cellOfBlob, type JsonCell, type JsonColumns, StoreDamage } from '../sql
 import type { Cell, Row } from '../sqlite/row-codec.ts';
 
 /**
- * How a change lies in its row, and how a value is put together from rows.
+ * How rows store changes, and how a value is assembled from rows.
  *
  * V1  A row is a whole value, a patch of the row before it, or the end of the value.
- * V2  A key's rows since its last whole value take at most eight times what the value itself takes, so reading a value costs
- *     in proportion to it, whatever its history.
- * V3  What only grows is never written as a whole again, so N steps that add the same take O(N) bytes (T4).
+ * V2  A key's rows since its last whole value take at most eight times the size of the value, so the cost of reading a value is
+ *     proportional to its size, whatever its history.
+ * V3  A value that only grows is never rewritten whole, so N steps of equal size take O(N) bytes (T4).
  */
 export interface ChangeCells {
   readonly kind: number;
@@ -23,14 +23,14 @@ export const SET = 0;
 const PATCH = 1;
 const GONE = 2;
 
-/** The row that a new one follows; itself where the new one takes its place. */
+/** The row that a new one follows, or that it replaces. */
 export interface RowBefore {
   readonly baseBytes: number;
   readonly chainBytes: number;
   readonly replaced?: Row | undefined;
 }
 
-/** The cells of a change that leads to `value`. */
+/** The cells of a change that results in `value`. */
 export function cellsOf(json: JsonColumns, change: Change, value: Maybe, before: RowBefore | undefined): ChangeCells {
   switch (change.kind) {
     case 'gone':
@@ -42,21 +42,21 @@ export function cellsOf(json: JsonColumns, change: Change, value: Maybe, before:
   }
 }
 
-/** The cell of a whole value, and the length of its text. */
+/** The cell of a whole value, and its text length. */
 export function heldCell(json: JsonColumns, value: HeldValue): readonly [cell: JsonCell, length: number] {
   if ('blob' in value) return [cellOfBlob(value.blob), value.length];
   const text = JSON.stringify(value.json);
   return [json.cellOf(text), text.length];
 }
 
-/** What a change to `value` follows, from its row. */
+/** What a change to `value` follows, read from its row. */
 export function rowBefore(row: Row | undefined, isReplaced: boolean): RowBefore | undefined {
   if (row === undefined) return undefined;
   const bytes = { baseBytes: Number(row.base_bytes), chainBytes: Number(row.chain_bytes) };
   return { ...bytes, replaced: isReplaced ? row : undefined };
 }
 
-/** A value from its rows, newest first, as far back as its last whole value. Undefined where there is none. */
+/** Assembles a value from its rows, newest first, back to its last whole value. Undefined if there is none. */
 export function valueOfRows(json: JsonColumns, rows: Iterable<Row>, what: string): Maybe {
   const patches: (readonly PatchStep[])[] = [];
   for (const row of rows) {
@@ -99,7 +99,7 @@ function patchCells(
   const text = JSON.stringify(merged);
   const added = replaced === undefined ? text.length : JSON.stringify(patch).length;
   const chainBytes = chainBefore + added;
-  // Looked at only as often as the chain doubles: measuring a value takes as long as writing it.
+  // Checked only when the chain doubles: measuring a value takes as long as writing it.
   if (Math.clz32(chainBytes) !== Math.clz32(chainBefore)) {
     const whole = JSON.stringify(value as Json);
     if (baseBytes + chainBytes > 4 * whole.length) return wholeCells(json, whole);

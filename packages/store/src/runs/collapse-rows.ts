@@ -6,25 +6,24 @@ import type { IntervalRows } from './interval-rows.ts';
 import { firstPlaceOf } from './places.ts';
 
 /**
- * Collapses runs to the frames that tell something.
+ * Collapses runs to their significant frames.
  *
- * 1. A row stays if some kept frame shows it; what holds after the last frame stays too, so a run can be taken up.
+ * 1. A row stays if a kept frame shows it; the state after the last frame stays too, so a run can be resumed.
  * 2. A kept frame shows what it showed before, byte for byte.
- * 3. Events, transitions, tasks, decisions, artifacts and transcripts stay. What agents said on the way goes.
- * 4. What goes follows from the frames that are collected and from the rows that are there, so a replay of the log comes to the
- *    same rows.
+ * 3. Events, transitions, tasks, decisions, artifacts and transcripts stay. Message parts are deleted.
+ * 4. The deleted rows follow from the collected frames and the existing rows, so a replay of the log gives the same rows.
  */
 export interface CollapseRows {
-  /** What the rows take that collecting these frames takes away. */
+  /** The size of the rows that collecting these frames removes. */
   weigh(n: number, run: RunRecord): number;
-  /** Takes away what none but the collected frames of the run show. */
+  /** Removes rows that only collected frames of the run show. */
   apply(n: number, run: RunRecord): void;
 }
 
 interface CollapsePlan {
   readonly bytes: number;
   readonly gone: readonly GoneRows[];
-  /** Patches whose rows before them go: they become whole values. */
+  /** Patches whose preceding rows are removed: they become whole values. */
   readonly whole: readonly WholeValue[];
 }
 
@@ -119,7 +118,7 @@ export function collapseRows(database: DatabaseSync, intervals: IntervalRows, js
   };
 }
 
-/** Whether one of the frames shows what holds from a frame on, until another. */
+/** Whether one of the frames shows a value that holds from one frame until another. */
 function isShown(shown: readonly number[], from: number, until: number): boolean {
   let [low, high] = [0, shown.length];
   while (low < high) {

@@ -15,13 +15,13 @@ import {
 import type { NumberedRun } from './run-rows.ts';
 import type { RunTables } from './run-tables.ts';
 
-/** What a commit comes to, to be answered and told after COMMIT. */
+/** The result of a commit, answered and published after COMMIT. */
 export interface Applied {
   readonly committed: Committed;
   readonly notice: CommitNotice;
 }
 
-/** Writes one commit into the open transaction, its record and its rows, or says why it cannot be. */
+/** Writes one commit, its record and its rows, into the open transaction, or returns why it cannot. */
 export function commitRows(
   tables: RunTables,
   writes: WriteSet,
@@ -54,7 +54,7 @@ export function commitRows(
   return ok({ committed, notice });
 }
 
-/** What a run came to so far, for the judge of its next record. */
+/** The current state of a run, to judge its next record. */
 export function viewOf(tables: RunTables, found: NumberedRun | undefined): CommitView {
   const { runs, records, intervals, transitions, streams } = tables;
   const n = found?.n ?? -1;
@@ -83,8 +83,8 @@ export function viewOf(tables: RunTables, found: NumberedRun | undefined): Commi
 }
 
 /**
- * Writes what a record came to into the tables that follow from the log: for the commit itself, and for whoever puts them
- * together again. Returns the run's number, which is the next one where the run is new and none is given.
+ * Writes the effects of a record into the tables that follow from the log, for commits and for rebuilds. Returns the run's number; a new
+ * run gets the next one unless one is given.
  */
 export function projectOutcome(
   tables: RunTables,

@@ -28,10 +28,10 @@ export function frameRows(database: DatabaseSync, json: JsonColumns): FrameRows 
 
 const cell = z.looseObject({});
 
-/** What most frames are is not written. */
+/** Default values, which are not stored. */
 const USUAL = { mounted: [], unmounted: [], written: [], verifiable: true } as const;
 
-/** In one order, whoever made the frame: the rows that a log is replayed into must be the same. */
+/** In a fixed order: the rows of a replayed log must be identical. */
 function textOf({ at, trigger, mounted, unmounted, written, digest, verifiable, planVersion }: Frame): string {
   return JSON.stringify({
     at,

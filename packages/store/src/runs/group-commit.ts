@@ -16,20 +16,18 @@ import type { Applied } from './commit-rows.ts';
 /**
  * Commits that wait at the same time share one transaction and one fsync.
  *
- * G1  Nobody is answered, and nobody told, before COMMIT. That holds for refusals too: one may rest on what another member
- *     of the group wrote.
- * G2  Each member is in a savepoint of its own: one that is refused or violates a constraint fails alone.
- * G3  If COMMIT fails, or the transaction is gone (as SQLite does when the disk is full), nothing of the group counts: every
- *     member is run again, alone.
- * G4  Members are applied, answered and told in the order they came.
- * G5  Nobody who waits for a commit waits for who listens: all members are answered, and go on as far as they can, before
- *     anybody is told. Listeners are told before anything else comes in.
+ * G1  Nothing is answered or published before COMMIT. That includes refusals: one may depend on another member's writes.
+ * G2  Each member has its own savepoint: one that is refused or violates a constraint fails alone.
+ * G3  If COMMIT fails, or the transaction is gone (as when the disk is full), the whole group is void: every member runs again, alone.
+ * G4  Members are applied, answered and published in order of arrival.
+ * G5  Callers never wait for listeners: all members are answered, and run as far as they can, before anything is published. Listeners are
+ *     notified before any new input is processed.
  */
 export interface GroupCommit {
   commit(writes: WriteSet, guard: Guard): Promise<Result<Committed, CommitError>>;
-  /** Tells now what was answered already. Whoever begins or ends to listen is told of exactly the commits in between. */
+  /** Publishes commits that are already answered. A listener that subscribes or unsubscribes gets exactly the commits in between. */
   tellAll(): void;
-  /** Commits what waits, and takes nothing more. */
+  /** Commits the waiting members and accepts no more. */
   close(): void;
 }
 
@@ -37,7 +35,7 @@ export interface GroupCommitOptions {
   readonly database: DatabaseSync;
   readonly apply: (writes: WriteSet, guard: Guard) => Result<Applied, CommitError>;
   readonly tell: (notices: readonly CommitNotice[]) => void;
-  /** Called before a transaction, and when anything written since does not count: what was remembered of it is wrong. */
+  /** Called before a transaction and after a rollback: caches of its writes are stale. */
   readonly onBegin: () => void;
   readonly onRollback: () => void;
 }
@@ -50,13 +48,13 @@ interface Member {
   readonly answer: (outcome: Result<Committed, CommitError>) => void;
 }
 
-/** A group blocks its thread for as long as it takes: what comes later waits for the next one. */
+/** A group blocks the thread while it commits; later commits wait for the next group. */
 const MAX_GROUP = 256;
 
 export function groupCommit(options: GroupCommitOptions): GroupCommit {
   const { database, apply, tell, onBegin, onRollback } = options;
   const waiting: Member[] = [];
-  /** Of commits that are durable and answered. */
+  /** Durable and answered commits that are not published yet. */
   const untold: CommitNotice[] = [];
   let isScheduled = false;
   let isClosed = false;
@@ -80,7 +78,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
       if (outcome !== undefined) member.answer(outcome.ok ? ok(outcome.value.committed) : outcome);
     }
     for (const outcome of outcomes) if (outcome.ok) untold.push(outcome.value.notice);
-    // A tick that is asked for by a microtask comes after all microtasks, those of the answers included.
+    // A tick requested by a microtask runs after all microtasks, including those of the answers.
     queueMicrotask(() => process.nextTick(tellAll));
   }
 
@@ -88,7 +86,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     if (untold.length > 0) tell(untold.splice(0));
   }
 
-  /** The outcomes of all members, or undefined where none of it counts. */
+  /** The outcomes of all members, or undefined if the group is void. */
   function tryTogether(members: readonly Member[]): readonly Outcome[] | undefined {
     onBegin();
     try {
@@ -133,7 +131,7 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     }
   }
 
-  /** What concerns this member only is its outcome; what concerns the transaction is thrown. */
+  /** Failures of this member are its outcome; failures of the transaction are thrown. */
   function attempt({ writes, guard }: Member): Outcome {
     try {
       return apply(writes, guard);
@@ -174,21 +172,21 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   };
 }
 
-/** Why a member that ran alone did not commit. Only a COMMIT that the disk broke off leaves its outcome open. */
+/** Why a member that ran alone did not commit. The outcome is unknown only if the disk interrupted COMMIT. */
 function commitFailure(run: RunId, cause: unknown, isCommitting: boolean): CommitError {
   const code = sqliteCode(cause);
   if (code === undefined) throw cause;
   if (code === SQLITE_CONSTRAINT) return violation(run, cause);
   if (isCommitting && code === SQLITE_IOERR) {
     return failure('store/outcome-unknown', {
-      message: `The disk failed while a commit of run ${run} was being written: it may or may not be there after a restart.`,
-      suggestion: 'See that the disk works, restart, and read the run: its version says whether the commit is there.',
+      message: `The disk failed while a commit of run ${run} was being written: the commit may or may not exist after a restart.`,
+      suggestion: 'Make sure that the disk works, restart, and read the run: its version says whether the commit exists.',
       details: { run, sqliteCode: code },
     });
   }
   return failure('STORE_IO_FAILED', {
     message: `Nothing was written to run ${run}: ${messageOf(cause)}.`,
-    suggestion: 'See that the disk is writable and not full, then commit again: it is safe to repeat.',
+    suggestion: 'Make sure that the disk is writable and not full, then commit again: it is safe to repeat.',
     retry: { kind: 'retryable_immediate' },
     details: { run, sqliteCode: code },
   });

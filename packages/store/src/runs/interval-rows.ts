@@ -18,22 +18,19 @@ export interface IntervalRows {
   last(run: number, space: IntervalSpace, key: string): LastValue | undefined;
   put(run: number, interval: IntervalRow): void;
   valueAt(run: number, space: IntervalSpace, key: string, frame: number): Maybe;
-  /** The same by the number of a key. */
+  /** The same by key number. */
   valueIn(run: number, space: IntervalSpace, key: number, frame: number): Maybe;
   at(run: number, space: IntervalSpace, frame: number): ReadonlyMap<string, Json>;
-  /** Everything that holds in a frame. What lies in a blob of its own is named, not read. */
+  /** All values that hold in a frame. Values in their own blobs are named, not read. */
   heldAt(run: number, frame: number): Beginning['intervals'];
-  /** What a run has from frame 0 on, when it begins. */
+  /** Writes the initial values of a run, from frame 0 on. */
   begin(run: number, intervals: Beginning['intervals']): void;
 }
 
-/** The number of a space in its column: its place in the list of spaces, which only grows at its end. */
+/** The number of a space in its column: its index in the list of spaces, which is only appended to. */
 const spaceNumber = (space: IntervalSpace): number => intervalSpace.options.indexOf(space);
 
-/**
- * Each key is one seek to its next key and one to its row: older and newer rows are not read. The cross join keeps SQLite
- * from turning that around.
- */
+/** One seek to each next key and one to its row; older and newer rows are not read. The cross join keeps SQLite from reordering that. */
 export const ALL_AT = `
   with recursive held (key) as (
     select min(key) from intervals where run = :run and space = :space

@@ -1,16 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** The keys of a run by number, in the order they were first written: rows name them by it, and neighbours lie side by side. */
+/** Numbers the keys of a run in the order they were first written: rows refer to keys by number, so neighbours are stored together. */
 export interface KeyRows {
-  /** The number of a key; undefined where nothing was written under it. */
+  /** The number of a key; undefined if it was never written. */
   numberOf(run: number, key: string): number | undefined;
-  /** The number of a key, which is the next one where it is new. */
+  /** The number of a key; a new key gets the next one. */
   numbered(run: number, key: string): number;
-  /** Forgets what it remembers of keys that were written: some were taken back. Who only reads has nothing to forget. */
+  /** Forgets cached keys after a rollback. Does nothing in a reader. */
   clear(): void;
 }
 
-/** How many keys are remembered. */
+/** How many keys are cached. */
 const MAX_KNOWN = 50_000;
 
 export function keyRows(database: DatabaseSync): KeyRows {

@@ -6,17 +6,17 @@ import type { Row } from '../sqlite/row-codec.ts';
 import { bodyOfCell, cellOfBody } from './body-cell.ts';
 import { firstPlaceOf, lastPlaceOf, placeOf } from './places.ts';
 
-/** The logs of runs: what was committed, record by record. */
+/** The logs of runs, record by record. */
 export interface LogRows {
-  /** `seq` is that of its first event; `outsideIds` are those of events that came from outside the driver. */
+  /** `seq` is that of the record's first event; `outsideIds` are the ids of events from outside the driver. */
   append(run: number, n: number, seq: number, record: LogRecord, outsideIds: readonly string[]): void;
   /** From record `n` on, in order. */
   records(run: number, n: number, limit?: number): Iterable<LogRecord>;
-  /** A record as it was committed. Throws `StoreDamage` where its bytes are not. */
+  /** The record as committed. Throws `StoreDamage` if its bytes were changed. */
   open(run: number, record: LogRecord, what: string): OpenRecord;
-  /** The events that a record tells. Throws `StoreDamage` where it cannot. */
+  /** The events of a record. Throws `StoreDamage` if it cannot be read. */
   told(run: number, record: LogRecord, what: string): readonly StoredEvent[];
-  /** Puts another body in the place of one that is there. The caller adds the record that says so. */
+  /** Replaces a body. The caller adds the record that says so. */
   replaceBody(run: number, n: number, body: string): void;
   /** Events from `seq` on, in order. */
   events(run: number, seq: number, limit: number): readonly StoredEvent[];
@@ -33,7 +33,7 @@ export function logRows(database: DatabaseSync, json: JsonColumns, hasher: Hashe
 
   const one = database.prepare('select header, body, hash from records where place = ?');
   const replace = database.prepare('update records set body = ? where place = ?');
-  /** The records that replaced bodies and were read last, by their hashes. */
+  /** Recently read records that replaced bodies, by hash. */
   const takings = new Map<string, ReadonlyMap<number, Digest>>();
 
   function open(run: number, record: LogRecord, what: string): OpenRecord {
@@ -55,7 +55,7 @@ export function logRows(database: DatabaseSync, json: JsonColumns, hasher: Hashe
     return events.value;
   }
 
-  /** The digests of the bodies that a record put in the places of others. */
+  /** The digests of the bodies that a record replaced. */
   function takenBy(run: number, n: number): ReadonlyMap<number, Digest> {
     const row = one.get(placeOf(run, n));
     if (row === undefined) return new Map();
@@ -73,7 +73,7 @@ export function logRows(database: DatabaseSync, json: JsonColumns, hasher: Hashe
     for (const row of from.iterate(placeOf(run, n), lastPlaceOf(run), limit)) yield recordOf(row);
   }
 
-  /** The last record whose first event is not after `seq`, found by halving: both only grow. */
+  /** The last record whose first event is not after `seq`, by binary search: both only increase. */
   function recordWith(run: number, seq: number): number {
     const end = last.get(firstPlaceOf(run), lastPlaceOf(run))?.place ?? null;
     let [low, high] = [0, end === null ? 0 : Number(end) - firstPlaceOf(run)];

@@ -6,7 +6,7 @@ import type { JsonColumns } from '../sqlite/json-column.ts';
 import { type RunTables, runTables } from './run-tables.ts';
 import { valueCache } from './value-cache.ts';
 
-/** The tables for a reader. A database without one of them is damaged: it is closed. */
+/** The tables for a reader. If one is missing, the database is damaged and is closed. */
 export function preparedTables(database: DatabaseSync, json: JsonColumns): Result<RunTables, UnusableStore> {
   try {
     return ok(runTables(database, json, valueCache(), nodeHasher));

@@ -1,7 +1,7 @@
 import type { RunId } from '@signalbox/model';
 import type { NumberedRun } from './run-rows.ts';
 
-/** Records as the open transaction has them. Whoever rolls back anything forgets them all. */
+/** Run records as of the open transaction. Clear it after any rollback. */
 export interface RecentRuns {
   get(run: RunId): NumberedRun | undefined;
   set(run: RunId, numbered: NumberedRun): void;

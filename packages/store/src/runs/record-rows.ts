@@ -30,14 +30,14 @@ export interface RecordRows {
   task(run: number, id: TaskId): Task | undefined;
   taskStatus(run: number, id: TaskId): TaskStatus | undefined;
   putTask(run: number, task: Task): void;
-  /** The tasks whose end was handled before a frame. Results that lie in blobs are named, not read. */
+  /** The tasks whose end was handled before a frame. Results in blobs are named, not read. */
   heldTasks(run: number, frame: number): Beginning['tasks'];
-  /** The tasks that a run has when it begins. */
+  /** Writes the initial tasks of a run. */
   beginTasks(run: number, tasks: Beginning['tasks']): void;
   decision(run: number, id: ApprovalId): Decision | undefined;
   putDecision(run: number, decision: Decision): void;
   insertArtifact(run: number, artifact: ArtifactRecord): void;
-  /** The last version of a key; 0 where there is none. */
+  /** The last version of a key; 0 if there is none. */
   artifactVersion(run: number, key: string): number;
   hasUsage(run: number, call: string): boolean;
   insertUsage(run: number, usage: UsageRecord): void;
@@ -144,7 +144,7 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
     },
     putTask(run, record) {
       const place = taskPlace(run, record.id);
-      // One that is known to be under way has a row.
+      // A cached task has a row.
       if (cache.get(place) === undefined) putTask.run(run, ...tasks.toCells(record));
       else changeTask.run(...tasks.toCells(record), run, record.id);
       if (isTaskUnderWay(record.status)) cache.remember(place, { value: record.status, ...NO_ROWS });
@@ -182,14 +182,14 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
 const taskPlace = (run: number, id: TaskId): string => `${run} task ${id}`;
 const NO_ROWS = { fromFrame: 0, baseBytes: 0, chainBytes: 0 };
 
-/** An insert of a run's row; where `key` is there already, the row is replaced. */
+/** Inserts a row of a run; if `key` exists, the row is replaced. */
 function insertInto(table: string, columns: readonly string[], key?: string): string {
   const names = ['run', ...columns];
   const insert = `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`;
   return key === undefined ? insert : `${insert} ${replacing(columns, key)}`;
 }
 
-/** The same for a table whose rows have places: a new one gets the next place of its run. */
+/** The same for a table whose rows have places: a new row gets the next place of its run. */
 function placeInto(table: string, columns: readonly string[], key?: string): string {
   const names = ['place', 'run', ...columns];
   const last = `(select max(place) from ${table} where place between ?1 * ${PLACES} and ?1 * ${PLACES} + ${PLACES - 1})`;

@@ -11,13 +11,13 @@ import { findRun, projectOutcome, viewOf } from './commit-rows.ts';
 import type { RunTables } from './run-tables.ts';
 
 export interface ReplayedRecord {
-  /** The number of its run. */
+  /** The number of the run. */
   readonly run: number;
   readonly record: OpenRecord;
   readonly outcome: Outcome;
 }
 
-/** Why a record is not the next one of its log. */
+/** Why a record does not continue its log. */
 export interface ReplayFault {
   readonly kind: 'chain' | 'body';
   readonly why: string;
@@ -26,14 +26,14 @@ export interface ReplayFault {
 export interface ReplayRowsOptions {
   readonly hasher: Hasher;
   readonly textOf: (blob: Digest) => string;
-  /** Knows the records before this one, and which bodies were replaced. Whoever reads the last record asks it for the end. */
+  /** Knows the previous records and which bodies were replaced. After the last record, the caller asks it for the end. */
   readonly awayOf: (log: RunId) => AwayCheck;
   readonly n?: number;
 }
 
 /**
- * Takes one more record of a log into the tables: what it came to when it was committed, from its bytes alone. The record must be
- * chained to the one before it. `n` is the number of its run, where that is given and the run is new.
+ * Replays the next record of a log into the tables, from its bytes alone. The record must be chained to the previous one. `n` is the number
+ * for a new run, if given.
  */
 export function replayRows(
   tables: RunTables,

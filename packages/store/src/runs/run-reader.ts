@@ -12,7 +12,7 @@ import type { Row } from '../sqlite/row-codec.ts';
 import { RUN_COLUMNS } from './run-rows.ts';
 import type { RunTables } from './run-tables.ts';
 
-/** Reads through the connection that writes: between two groups it sees exactly what is committed. */
+/** Reads through the writing connection: between two groups it sees exactly what is committed. */
 export function runReader(database: DatabaseSync, tables: RunTables): RunReader {
   const { runs, known, log, frames, intervals, transitions, records, streams } = tables;
   const listed = database.prepare(listSql(''));
@@ -44,7 +44,7 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
   const usage = database.prepare(usageSql);
   const spending = database.prepare(SPENDING);
 
-  /** -1 names no run. */
+  /** -1 matches no run. */
   const numberOf = (run: RunId): number => known.get(run)?.n ?? Number(number.get(run)?.n ?? -1);
   const runOf = (row: Row): RunId => runId.parse(row.run_id);
 
@@ -59,7 +59,7 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
         const page = { ...parameters, after };
         const rows = key === undefined ? listed.all(page) : listedByKey.all({ ...page, idempotency_key: key });
         const read = rows.map(row => runs.fromRow(row).record);
-        // Details that are too large for their row are not seen by the query.
+        // The query does not see details that are stored in a blob.
         found.push(...read.filter(record => isFrom(record, filter)));
         if (rows.length <= limit || found.length > limit) break;
         after = read.at(-1)?.id ?? null;
@@ -164,16 +164,16 @@ const SPENDING = `
   where usage.at >= :since and (:run is null or runs.id = :run) and (:task is null or usage.task = :task)
   group by usage.run, day, provider, model`;
 
-/** The limit of a list that is read whole. */
+/** The limit of an unbounded list. */
 const ALL = -1;
 
-/** Finds tasks that are under way by an index of just those. */
+/** Finds running tasks through an index of only those. */
 export const ORPHANS = `
   select tasks.*, runs.id as run_id from tasks indexed by tasks_under_way join runs on runs.n = tasks.run
   where tasks.status in ('running', 'canceling')
     and (lease_owner is null or lease_owner not in (select value from json_each(?))) order by place`;
 
-/** Contents stay where they are: a list of many artifacts is small. */
+/** Contents are not read, so a list of many artifacts stays small. */
 const ARTIFACT_PAGE = `
   select runs.id as run_id, artifacts.id, node, task, kind, artifacts.name, digest, bytes, mime_type, null as content,
     artifacts.created_at, key, artifacts.version, alt, workstream, artifacts.status, provenance, diff

@@ -16,13 +16,13 @@ export interface RunRows {
   /** The run that was created with an idempotency key. */
   idOfKey(idempotencyKey: string): RunId | undefined;
   fromRow(row: Row): NumberedRun;
-  /** Under a number that is given, or the next one. */
+  /** Uses the given number, or the next one. */
   insert(record: RunRecord, n?: number): number;
-  /** `withDetails` also writes what seldom changes. */
+  /** `withDetails` also writes the fields that seldom change. */
   update(n: number, record: RunRecord, withDetails: boolean): void;
 }
 
-/** The columns that a reader of runs selects, with `run_details` joined. */
+/** The columns that readers of runs select, with `run_details` joined. */
 export const RUN_COLUMNS = 'runs.*, run_details.details';
 
 export function runRows(database: DatabaseSync, json: JsonColumns): RunRows {
@@ -83,7 +83,7 @@ export function runRows(database: DatabaseSync, json: JsonColumns): RunRows {
   };
 }
 
-/** What is kept as one JSON text. */
+/** Stored as one JSON text. */
 const details = z.looseObject({});
 
 function detailsOf(record: RunRecord): Partial<RunRecord> {

@@ -24,7 +24,7 @@ export interface RunTables {
   readonly records: RecordRows;
   readonly streams: StreamRows;
   readonly collapse: CollapseRows;
-  /** The records of runs that were written last, so that the next commit need not read them. */
+  /** Recently written runs, so that the next commit need not read them. */
   readonly known: RecentRuns;
 }
 

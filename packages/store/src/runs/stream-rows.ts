@@ -3,7 +3,7 @@ import { type StreamChunk, streamChunk, type TaskId } from '@signalbox/runs';
 import { type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 
 export interface StreamRows {
-  /** A chunk that is there already is left as it is. */
+  /** Does nothing if the chunk exists. */
   insert(run: number, chunk: StreamChunk): void;
   has(run: number, chunk: StreamChunk): boolean;
   from(run: number, task: TaskId, index: number, limit: number): readonly StreamChunk[];

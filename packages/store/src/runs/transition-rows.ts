@@ -10,7 +10,7 @@ export interface TransitionRows {
   /** The value after the last transition of a key. */
   last(run: number, key: string): { readonly value: Maybe } | undefined;
   insert(run: number, row: TransitionRow): void;
-  /** The state that a run begins with, as the first transitions of its keys. */
+  /** Writes the initial state of a run as the first transitions of its keys. */
   begin(run: number, trigger: string, at: string): void;
   page(run: number, filter: TransitionFilter): Page<TransitionView, TransitionPlace>;
 }

@@ -1,6 +1,6 @@
 import type { Maybe } from '@signalbox/runs';
 
-/** The last value of a key, and what its rows say of it. */
+/** The last value of a key, and the sizes from its rows. */
 export interface KnownValue {
   readonly value: Maybe;
   readonly fromFrame: number;
@@ -9,8 +9,8 @@ export interface KnownValue {
 }
 
 /**
- * The last values of keys that were written, so that a patch need not read what it changes. It may forget anything at any
- * time. Whoever rolls back makes it forget what it was told since the transaction began.
+ * Caches the last written values of keys, so that a patch need not read what it changes. It may drop entries at any time. After a rollback,
+ * drop everything added since the transaction began.
  */
 export interface ValueCache {
   get(place: string): KnownValue | undefined;
@@ -18,13 +18,13 @@ export interface ValueCache {
   forget(place: string): void;
   begin(): void;
   rollback(): void;
-  /** Forgets everything: rows were changed behind it. */
+  /** Drops everything: rows were changed directly. */
   clear(): void;
 }
 
-/** About what is remembered of all values together. */
+/** The approximate size of all cached values. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** What a key takes beside its value. */
+/** The overhead of a key. */
 const KEY_BYTES = 256;
 
 export function valueCache(maxBytes = MAX_BYTES): ValueCache {
@@ -49,7 +49,7 @@ export function valueCache(maxBytes = MAX_BYTES): ValueCache {
       values.set(place, known);
       total += bytesOf(known);
       if (total <= maxBytes) return;
-      // Oldest first; the newest always fits.
+      // Evicts oldest first; the newest always fits.
       for (const oldest of values.keys()) {
         if (total <= maxBytes || oldest === place) return;
         forget(oldest);

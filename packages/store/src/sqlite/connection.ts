@@ -4,7 +4,7 @@ import { closeToOthers } from '@signalbox/journal';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import { diskRefusal } from '../disk-fault.ts';
 
-/** The oldest SQLite whose write-ahead log is sound. */
+/** The oldest SQLite with a sound write-ahead log. */
 export const MIN_SQLITE = '3.51.3';
 
 /** Marks a file as ours: `SBox`. */
@@ -12,7 +12,7 @@ export const APPLICATION_ID = 0x53_42_6f_78;
 
 export type UnusableStore = ErrorEnvelope<'store/unusable'>;
 
-/** Opens the database file as every connection of ours must be: durable at COMMIT, and never waiting for a lock. */
+/** Opens a database file with our settings: durable at COMMIT, and never waiting for a lock. */
 export function openConnection(
   path: string,
   connect: (path: string) => DatabaseSync = connectTo,
@@ -30,7 +30,7 @@ export function openConnection(
   }
 }
 
-/** SQLite's result code of a failure, or undefined where it is none of SQLite's. Extended codes are cut to their class. */
+/** The result code of an SQLite failure; undefined for other errors. Extended codes are reduced to their class. */
 export function sqliteCode(cause: unknown): number | undefined {
   if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') return undefined;
   return cause.errcode & 0xff;
@@ -57,13 +57,13 @@ function connectTo(path: string): DatabaseSync {
 
 function configure(database: DatabaseSync, path: string): string | undefined {
   const version = String(pragma(database, 'select sqlite_version()'));
-  if (!isAtLeast(version, MIN_SQLITE)) return `SQLite is ${version}; ${MIN_SQLITE} or newer is needed`;
+  if (!isAtLeast(version, MIN_SQLITE)) return `SQLite is ${version}; ${MIN_SQLITE} or newer is required`;
   const application = pragma(database, 'pragma application_id');
-  if (application !== 0 && application !== APPLICATION_ID) return 'the file is a database of another program';
+  if (application !== 0 && application !== APPLICATION_ID) return 'the file belongs to another program';
   if (application === 0 && pragma(database, 'select count(*) from sqlite_schema') !== 0) {
-    return 'the file is a database of another program';
+    return 'the file belongs to another program';
   }
-  // Before the first page: SQLite gives its log and its shared memory the mode of the database.
+  // Before the first page: SQLite gives the log and the shared memory the mode of the database.
   for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file);
   if (pragma(database, 'pragma journal_mode = wal') !== 'wal') return 'the file cannot have a write-ahead log';
   database.exec(`
@@ -77,12 +77,12 @@ function configure(database: DatabaseSync, path: string): string | undefined {
   return undefined;
 }
 
-/** The one value that a query answers with. */
+/** The single value that a query returns. */
 export function pragma(database: DatabaseSync, sql: string): unknown {
   return Object.values(database.prepare(sql).get() ?? {})[0];
 }
 
-/** Why a database could not be opened: its disk, where that is to blame. */
+/** Why a database could not be opened; blames the disk if that is the cause. */
 export function refusedBy(file: string, cause: unknown): UnusableStore {
   return diskRefusal(nodePath.dirname(file)) ?? unusable(cause instanceof Error ? cause.message : String(cause));
 }
@@ -91,11 +91,11 @@ export function unusable(why: string): UnusableStore {
   return failure('store/unusable', {
     message: `The database cannot be used: ${why}.`,
     suggestion:
-      'See that the data directory is writable and that its db.sqlite was made by Signalbox. If the file is damaged, "signalbox repair --from-journals" rebuilds it.',
+      'Make sure that the data directory is writable and that Signalbox created its db.sqlite. If the file is damaged, "signalbox repair --from-journals" rebuilds it.',
   });
 }
 
-/** What SQLite finds wrong with the pages and indexes of a file; nothing where it is whole. */
+/** Defects that SQLite finds in pages and indexes; empty if the file is intact. */
 export function fileDefects(database: DatabaseSync): readonly string[] {
   return database
     .prepare('pragma integrity_check')

@@ -3,24 +3,24 @@ import { INLINE_MAX_BYTES } from '@signalbox/runs';
 import type * as z from 'zod';
 import type { BlobFiles } from '../blobs/blob-files.ts';
 
-/** What a JSON column holds: its text or, where that is large, the 32 bytes that name its blob. */
+/** The content of a JSON column: its text or, if large, the 32 bytes that name its blob. */
 export type JsonCell = string | Uint8Array;
 
-/** Writes and reads JSON columns. What is read is checked: a row that is not what was written is damage, never data. */
+/** Writes and reads JSON columns. Reads are checked: a row that differs from what was written is damage, never data. */
 export interface JsonColumns {
-  /** Throws `StoreFault` where a large text cannot be put on disk. */
+  /** Throws `StoreFault` if a large text cannot be written. */
   cellOf(text: string): JsonCell;
   textOf(cell: unknown): string;
-  /** The text that a blob holds. */
+  /** The text of a blob. */
   blobText(name: Digest): string;
-  /** Makes a text durable as a blob. Throws `StoreFault` where it cannot be put on disk. */
+  /** Stores a text durably as a blob. Throws `StoreFault` if it cannot be written. */
   putText(text: string): Digest;
   read<T>(schema: z.ZodType<T>, cell: unknown, what: string): T;
   /** Any plain data. */
   readPlain(cell: unknown, what: string): Json;
 }
 
-/** A failure below a statement, thrown to where the transaction is. */
+/** A failure inside a statement, thrown up to the transaction. */
 export class StoreFault extends Error {
   override readonly name = 'StoreFault';
   readonly envelope: ErrorEnvelope;
@@ -31,12 +31,12 @@ export class StoreFault extends Error {
   }
 }
 
-/** Something in the database is not what was written there. */
+/** Stored data is not what was written. */
 export class StoreDamage extends Error {
   override readonly name = 'StoreDamage';
 }
 
-/** The cell of a value that lies in a blob, and the blob of such a cell. */
+/** Converts between a blob name and its cell. */
 export function cellOfBlob(name: Digest): Uint8Array {
   return Buffer.from(name.slice('sha256:'.length), 'hex');
 }
@@ -68,7 +68,7 @@ export function jsonColumns(blobs: BlobFiles): JsonColumns {
 
   return {
     cellOf(text) {
-      // No UTF-16 unit takes more than three bytes: short texts need no counting.
+      // A UTF-16 unit takes at most three bytes: short texts need no counting.
       if (text.length * 3 <= INLINE_MAX_BYTES || Buffer.byteLength(text) <= INLINE_MAX_BYTES) return text;
       return cellOfBlob(putText(text));
     },
@@ -85,7 +85,7 @@ export function jsonColumns(blobs: BlobFiles): JsonColumns {
   };
 }
 
-/** What JSON can hold and our plain data cannot, besides depth, for which a text must be long: half characters, numbers without bound. */
+/** Matches JSON that may not be plain data: lone surrogates and unbounded numbers. Excessive depth needs a long text. */
 const MAY_NOT_BE_PLAIN = /\\u[dD][89a-fA-F]|\d[eE]\+?\d{3}|\d{300}/;
 
 function checked<T>(schema: z.ZodType<T>, value: Json, what: string): T {

@@ -15,16 +15,16 @@ import {
   unusable,
 } from './connection.ts';
 
-/** `store/missing` is a directory in which nothing was ever run. */
+/** `store/missing`: nothing was ever run in the directory. */
 export type ReadError = ErrorEnvelope<'store/unusable' | 'store/newer' | 'store/older' | 'store/missing'>;
 
 /**
- * A connection that cannot write. Where the owner was killed, SQLite puts its log in order again in shared memory, which
- * changes no data. That, and an owner that closes, are the only times a reader waits for a lock. Where the directory cannot be
- * written, SQLite cannot make that memory: a database without a log is then read as a file that nobody changes.
+ * A read-only connection. After the owner was killed, SQLite recovers its log in shared memory, which changes no data. A reader waits for a
+ * lock only then, and while an owner closes. If the directory is not writable, SQLite cannot create that memory: a database without a log
+ * is then read as an immutable file.
  */
 export function openReadConnection(file: string): Result<DatabaseSync, ReadError> {
-  // Not for SQLite to find out: its error for a missing file is that of an unreadable one.
+  // Checked here because SQLite reports a missing file like an unreadable one.
   if (!existsSync(file)) return err(missing(file));
   try {
     return connect(file, file);
@@ -43,7 +43,7 @@ export function openReadConnection(file: string): Result<DatabaseSync, ReadError
   }
 }
 
-/** Throws what SQLite throws. */
+/** Throws SQLite's errors. */
 function connect(place: string | URL, file: string): Result<DatabaseSync, ReadError> {
   const database = new DatabaseSync(place, { readOnly: true, timeout: WAIT_MS });
   try {
@@ -63,7 +63,7 @@ function faultOf(database: DatabaseSync, file: string): ReadError | undefined {
   const version = schemaVersion(database);
   if (version === 0 && pragma(database, 'select count(*) from sqlite_schema') === 0) return missing(file);
   if (pragma(database, 'pragma application_id') !== APPLICATION_ID)
-    return unusable('the file is a database of another program');
+    return unusable('the file belongs to another program');
   if (version > SCHEMA_VERSION) return newer(version, SCHEMA_VERSION);
   if (version < FIRST_VERSION) return beforeTheLog(version);
   if (version < SCHEMA_VERSION) return older(version);
@@ -73,18 +73,18 @@ function faultOf(database: DatabaseSync, file: string): ReadError | undefined {
 
 function missing(file: string): ReadError {
   return failure('store/missing', {
-    message: `There are no runs here: ${file} does not exist or is empty.`,
-    suggestion: 'Run a plan first, or name the data directory that has the runs.',
+    message: `No runs found: ${file} does not exist or is empty.`,
+    suggestion: 'Run a plan first, or specify the data directory that has the runs.',
     details: { file },
   });
 }
 
-/** Its shared memory was left out of a copy, or removed. */
+/** The shared memory was removed, or not copied. */
 function unreadableLog(file: string): ReadError {
   const directory = path.dirname(file);
   return failure('store/unusable', {
     message: `The data directory ${directory} is read-only, and its last process was killed: ${path.basename(file)}-wal must be merged into the database first.`,
-    suggestion: 'Make it writable, or copy all of it to a directory of your own and name that one with --data-dir.',
+    suggestion: 'Make it writable, or copy it to a writable directory and pass that with --data-dir.',
     details: { reason: 'read-only' },
   });
 }

@@ -1,16 +1,16 @@
 import type * as z from 'zod';
 import { type JsonColumns, StoreDamage } from './json-column.ts';
 
-/** A value of SQLite, as it is bound and read. */
+/** An SQLite value, as bound and read. */
 export type Cell = null | number | bigint | string | Uint8Array;
 export type Row = Record<string, unknown>;
 
-/** Turns records into rows of a table whose columns are the record's fields in snake case, and back. */
+/** Converts between records and rows of a table whose columns are the record's fields in snake case. */
 export interface RowCodec<T> {
   readonly columns: readonly string[];
   /** In the order of `columns`. */
   toCells(record: T): Cell[];
-  /** Checked: a row that the schema refuses is damage. */
+  /** Checked: a row that does not match the schema is damage. */
   fromRow(row: Row): T;
 }
 

@@ -23,40 +23,38 @@ import { StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 import { type MemoryTables, memoryTables, type ReplayPorts } from '../verify/replay-log.ts';
 
 /**
- * Replaces bodies of a run's log by what is left of them, and says so in a record of its own (T7).
+ * Removes parts of a run's log by replacing bodies, and says so in a new record (T7).
  *
- * 1. Headers stay, so the chain and every head that was noted stay valid. The new record names the digest that each body had and
- *    the one that it has now.
- * 2. Rows are not changed one by one: the log as it is now is replayed, by the code that every check uses, and its rows take the
- *    places of those that were there.
- * 3. All of it is in the caller's transaction. A log that does not hold is left alone.
+ * 1. Headers stay, so the chain and every noted head stay valid. The new record names the old and the new digest of each body.
+ * 2. Rows are not edited: the new log is replayed, by the code that every check uses, and the resulting rows replace the old ones.
+ * 3. Everything happens in the caller's transaction. A damaged log is left alone.
  */
 export interface TakeAwayPorts extends ReplayPorts {
   readonly log: LogRows;
   readonly seal: SealPorts;
 }
 
-/** Who takes something away, when and why, and the event that tells it. */
+/** Who removes something, when and why, and the event to record. */
 export interface TakingFacts {
   readonly at: Timestamp;
   readonly kind: TakingAway['kind'];
   readonly by: string;
   readonly why: string;
   readonly retention?: { readonly collapse: readonly FrameRange[] };
-  /** The event, once it is known whose bodies were replaced. */
+  /** Builds the event once the replaced records are known. */
   readonly event: (records: readonly number[]) => EventDraft;
 }
 
-/** What was taken away. */
+/** The result of a removal. */
 export interface Taking {
   /** The numbers of the records whose bodies were replaced. */
   readonly records: readonly number[];
-  /** What the bodies took that went, less what is left of them. */
+  /** The size of the old bodies minus that of the new ones. */
   readonly bytes: number;
   readonly notice: CommitNotice;
 }
 
-/** What a log is before anything is taken away. The caller closes the tables. */
+/** A log before the removal. The caller closes the tables. */
 export interface WholeLog {
   readonly found: NumberedRun;
   readonly records: readonly LogRecord[];
@@ -64,7 +62,7 @@ export interface WholeLog {
   readonly memory: MemoryTables;
 }
 
-/** Reads a log whole, and checks it. Throws `StoreDamage` where it does not hold. */
+/** Reads and checks a whole log. Throws `StoreDamage` if it is damaged. */
 export function readWhole(ports: TakeAwayPorts, found: NumberedRun): WholeLog {
   const memory = memoryTables(ports);
   const away = awayCheck();
@@ -79,7 +77,7 @@ export function readWhole(ports: TakeAwayPorts, found: NumberedRun): WholeLog {
   }
 }
 
-/** What is left of a log, and the rows that it comes to. Nothing is written to the database. The caller closes the tables. */
+/** The remaining log, and the rows that follow from it. Writes nothing to the database. The caller closes the tables. */
 export interface LeftLog extends Taking {
   readonly bodies: ReadonlyMap<number, string>;
   readonly taking: LogRecord;
@@ -95,7 +93,7 @@ export function planTaking(
 ): LeftLog | undefined {
   const { n, record: run } = found;
   const memory = memoryTables(ports);
-  // Contents are on disk only once the bodies that name them are about to be.
+  // Contents are written only when the bodies that name them are about to be.
   const seal = { ...ports.seal, putText: memory.json.putText };
   try {
     const rewrite = rewriteWith(memory);
@@ -111,7 +109,7 @@ export function planTaking(
         replayInto(ports, memory, n, record, check);
         continue;
       }
-      // What the record says of itself comes first, so that it is found without parsing all of it.
+      // `away` comes first, so that it is found without parsing the whole body.
       const { away: { by: _, ...away } = {}, ...rest } = left;
       const { body } = sealBody(seal, { away: { by: run.records, ...away }, ...rest }, given.record.header.at);
       bodies.set(index, body);
@@ -140,11 +138,11 @@ export function planTaking(
   }
 }
 
-/** Writes what is left into the open transaction. */
+/** Writes the remaining log into the open transaction. */
 export function writeTaking(ports: TakeAwayPorts, { n }: NumberedRun, left: LeftLog): void {
   const { database, log } = ports;
   database.exec('pragma defer_foreign_keys = on');
-  // What is there stays as old as it is: rows that named it before name it still.
+  // An existing blob keeps its age: rows that named it still do.
   for (const [name, content] of left.memory.made) {
     const put = ports.blobs.get(name).ok ? undefined : ports.blobs.put(content);
     if (put?.ok === false) throw new StoreFault(put.error);
@@ -157,7 +155,7 @@ export function writeTaking(ports: TakeAwayPorts, { n }: NumberedRun, left: Left
   database.prepare(`delete from stream where run = ? and kind in ('token', 'thinking')`).run(n);
 }
 
-/** Each kept frame, and what holds after the last one, must be what it was before. */
+/** Whether each kept frame, and the state after the last one, is unchanged. */
 export function isSameAt(before: MemoryTables, after: MemoryTables, n: number, frame: number): boolean {
   const [was, now] = [before, after].map(({ tables, json }) =>
     tables.intervals

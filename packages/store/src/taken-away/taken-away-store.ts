@@ -34,16 +34,16 @@ import {
   writeTaking,
 } from './take-away.ts';
 
-/** Takes parts of runs away, for good. Each call is one transaction. */
+/** Permanently removes parts of runs. Each call is one transaction. */
 export interface TakenAwayStore {
-  /** What collecting these frames takes out of the log; nothing is changed. */
+  /** The bytes that collecting these frames would remove from the log; changes nothing. */
   weighCollapse(run: RunId, frames: readonly FrameRange[]): number;
   collapse(run: RunId, frames: readonly FrameRange[], request: TakeRequest): Result<Taken, TakeError>;
-  /** Takes a secret out of a run. Nothing is changed where it is not there. */
+  /** Redacts a secret from a run. Does nothing if the run does not contain it. */
   redact(run: RunId, request: RedactRequest): Result<Taken, TakeError>;
-  /** Runs that hold a secret, in their logs or in parts of messages. */
+  /** Runs whose log or message parts contain a secret. */
   holders(filter: Pick<SecretFilter, 'has'>): readonly RunId[];
-  /** Whether the room that was freed is overwritten on disk; false while somebody reads what was there before. */
+  /** Overwrites freed space on disk; returns false while a reader still uses the old data. */
   scrub(): boolean;
 }
 
@@ -57,7 +57,7 @@ export interface TakeRequest {
 export interface RedactRequest extends TakeRequest {
   readonly name: string;
   readonly filter: Pick<SecretFilter, 'text' | 'data' | 'has'>;
-  /** Only say what would change. */
+  /** Only report what would change. */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -65,7 +65,7 @@ export interface Taken {
   /** The numbers of the records whose bodies were replaced. */
   readonly records: readonly number[];
   readonly bytes: number;
-  /** Whether parts of messages held it. */
+  /** Whether message parts contained it. */
   readonly hadDeltas?: boolean;
 }
 
@@ -85,7 +85,7 @@ export function takenAwayStore(ports: TakenAwayPorts): TakenAwayStore {
     `select task, payload from stream where run = ? and kind in ('token', 'thinking') order by task, idx`,
   );
 
-  /** Reads a run, plans what goes, and writes it. */
+  /** Reads a run, plans the removal and writes it. */
   function take(
     run: RunId,
     dryRun: boolean,
@@ -138,7 +138,7 @@ export function takenAwayStore(ports: TakenAwayPorts): TakenAwayStore {
     );
   }
 
-  /** A secret may lie in two parts of a message. */
+  /** A secret may span two message parts. */
   function hasInDeltas(n: number, { has }: Pick<SecretFilter, 'has'>): boolean {
     const texts = new Map<unknown, string>();
     for (const { task, payload } of deltasOf.iterate(n)) {
@@ -187,7 +187,7 @@ export function takenAwayStore(ports: TakenAwayPorts): TakenAwayStore {
         return planTaking(ports, whole, rewriteWith, { at, kind: 'redaction', by, why, event });
       });
       if (!done.ok) return done;
-      // They are no facts: nothing but their rows shows them.
+      // Message parts are not facts: they exist only in their rows.
       if (hadDeltas && done.value.records.length === 0 && !dryRun) {
         database.prepare(`delete from stream where run = ? and kind in ('token', 'thinking')`).run(n);
       }
@@ -201,7 +201,7 @@ export function takenAwayStore(ports: TakenAwayPorts): TakenAwayStore {
       return found;
     },
     scrub() {
-      // What lies in the gaps between rows is written over too.
+      // Also overwrites the gaps between rows.
       database.exec('pragma secure_delete = on');
       try {
         database.exec('vacuum');
@@ -235,7 +235,7 @@ function damaged(run: RunId, why: string): ErrorEnvelope<'store/damaged'> {
 function notWritten(run: RunId, why: string): ErrorEnvelope<'STORE_IO_FAILED'> {
   return failure('STORE_IO_FAILED', {
     message: `Nothing was taken out of run ${run}: ${why}.`,
-    suggestion: 'See that the disk is writable and not full, then try again: it is safe to repeat.',
+    suggestion: 'Make sure that the disk is writable and not full, then try again: it is safe to repeat.',
     retry: { kind: 'retryable_immediate' },
     details: { run },
   });

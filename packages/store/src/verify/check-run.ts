@@ -15,41 +15,41 @@ import {
 } from './row-differences.ts';
 import { placeOf, withWriters } from './row-writers.ts';
 
-/** Where a run is not what its log says. */
+/** A place where a run differs from its log. */
 export interface LogDefect {
   readonly where: 'log' | 'table' | 'blob';
-  /** The number of the record that is wrong, or that wrote what is expected. */
+  /** The number of the damaged record, or of the one that wrote the expected value. */
   readonly record?: number;
   /** The run's version after that record. */
   readonly version?: number;
   readonly table?: string;
-  /** The row that is wrong, by its key. */
+  /** The key of the row. */
   readonly key?: string;
   readonly what: string;
-  /** The log holds as far as it goes, and lost its end. */
+  /** The log is valid as far as it goes, but its end is missing. */
   readonly isCutShort?: true;
 }
 
-/** What a run is, and whether everything that shows it follows from its log. */
+/** A run, and whether all its rows follow from its log. */
 export interface LogCheck {
   readonly run: RunId;
   readonly records: number;
   readonly events: number;
   readonly head: Digest;
-  /** Every head that the log ever had. */
+  /** Every head that the log has had. */
   readonly heads: ReadonlySet<string>;
-  /** What was collapsed or redacted, by the records that say so. */
+  /** What was collapsed or redacted, from the records that say so. */
   readonly taken: readonly TakenAway[];
-  /** None where the run is as it was committed. A log that is broken is not compared with the tables. */
+  /** Empty if the run is as committed. A broken log is not compared with the tables. */
   readonly defects: readonly LogDefect[];
 }
 
-/** The first defects are told; there may be more. */
+/** Reports only the first defects; there may be more. */
 const MAX_DEFECTS = 20;
 
 /**
- * Checks a run: the chain of its log, every row of every table against what the records come to, and every blob that records and
- * rows name. Undefined where neither a log nor a row is of this run.
+ * Checks a run: the chain of its log, every row of every table against its records, and every blob that records and rows name. Undefined if
+ * the run has neither a log nor a row.
  */
 export function checkRun(
   ports: ReplayPorts,
@@ -66,7 +66,6 @@ export function checkRun(
   return misplaced === undefined ? check : { ...check, defects: [{ where: 'log', what: misplaced }, ...check.defects] };
 }
 
-/** Checks every run that has a log, or a row. */
 export function* checkRuns(ports: ReplayPorts): Generator<LogCheck> {
   const byRun = Map.groupBy(allLogs(ports.database), ({ run }) => run);
   for (const run of runsOf(ports.database)) {
@@ -77,12 +76,12 @@ export function* checkRuns(ports: ReplayPorts): Generator<LogCheck> {
 
 function misplacedLog(run: RunId, numbers: readonly number[], row: number | undefined): string | undefined {
   const [n] = numbers;
-  if (numbers.length > 1) return `${numbers.length} logs say that they are of run ${run}`;
+  if (numbers.length > 1) return `${numbers.length} logs claim to belong to run ${run}`;
   if (n === undefined || row === undefined || n === row) return undefined;
   return `its log has the number ${n}, its row the number ${row}`;
 }
 
-/** The same for the log with a number. */
+/** Checks the log with a number. */
 function checkLog(ports: ReplayPorts, run: RunId, n: number): LogCheck {
   const replay = replayLog(ports, n);
   try {
@@ -115,14 +114,14 @@ function defectsOf(ports: ReplayPorts, replay: ReplayedLog, run: RunId, n: numbe
   return defects;
 }
 
-/** The version of a record, as far as its header can be read. */
+/** The version of a record, if its header is readable. */
 function versionAt(database: DatabaseSync, run: number, n: number): Pick<LogDefect, 'version'> {
   const row = database.prepare('select header from records where place = ?').get(firstPlaceOf(run) + n);
   const header = row === undefined ? undefined : openHeader(String(row.header));
   return header?.ok === true ? { version: header.value.version } : {};
 }
 
-/** The row of a run remembers how far its log went: one that ends before, and had another head then, lost its end. */
+/** The row of a run stores the length of its log: a log that is shorter, and had another head then, lost its end. */
 function cutShort(
   database: DatabaseSync,
   { records, heads }: ReplayedLog,
@@ -145,7 +144,7 @@ function* tableDifferences(
   blobs: Set<Digest>,
 ): Generator<Difference> {
   yield* schemaDifferences(replay.database, database);
-  // The run first: it says how far the log went.
+  // The run first: it says how long the log was.
   const tables = tablesOfRuns(replay.database).toSorted(
     (a, b) => Number(b.name === 'runs') - Number(a.name === 'runs'),
   );
@@ -155,7 +154,7 @@ function* tableDifferences(
   }
 }
 
-/** Blobs that rows hold by the 32 bytes of their names. */
+/** Blobs that rows name with 32 bytes. */
 export function* blobsOfRows(table: TableOfRuns, n: number, database: DatabaseSync): Generator<Digest> {
   if (table.name === 'records') return;
   for (const row of rowsOf(table, n, database)) {

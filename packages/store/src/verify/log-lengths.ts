@@ -2,7 +2,7 @@ import { err, ok, type Result, type RunId } from '@signalbox/model';
 import { sqliteCode, unusable } from '../sqlite/connection.ts';
 import { openReadConnection, type ReadError } from '../sqlite/read-connection.ts';
 
-/** How many records each run has, as its row says: enough to compare a database with the journals beside it. */
+/** How many records each run has according to its row: enough to compare a database with its journals. */
 export function readLogLengths({ path }: { readonly path: string }): Result<ReadonlyMap<RunId, number>, ReadError> {
   const connection = openReadConnection(path);
   if (!connection.ok) return connection;

@@ -8,11 +8,11 @@ import type { TableOfRuns } from './row-differences.ts';
 /** A log in the table of records. */
 export interface NumberedLog {
   readonly n: number;
-  /** The run that its first record names; undefined where that cannot be read. */
+  /** The run that its first record names; undefined if that is unreadable. */
   readonly run: RunId | undefined;
 }
 
-/** Every log that there is, by number: one seek each. */
+/** All logs by number: one seek each. */
 export function allLogs(database: DatabaseSync): readonly NumberedLog[] {
   const header = database.prepare('select header from records where place >= ? order by place limit 1');
   return numbersIn(database, { name: 'records', byPlace: true }).map(n => ({
@@ -26,7 +26,7 @@ function runNamedBy(header: unknown): RunId | undefined {
   return opened.ok ? opened.value.log : undefined;
 }
 
-/** The number of a run's log: the one that its row names, unless the log there is of another run. */
+/** The number of a run's log: the one in its row, unless that log belongs to another run. */
 export function logNumberOf(database: DatabaseSync, run: RunId): number | undefined {
   const n = rowNumberOf(database, run);
   const first = database.prepare('select header from records where place = ?');
@@ -34,7 +34,7 @@ export function logNumberOf(database: DatabaseSync, run: RunId): number | undefi
   return allLogs(database).find(log => log.run === run)?.n ?? n;
 }
 
-/** The runs that have a log, and those whose row has none that can be read. */
+/** The runs that have a log, and those whose row has no readable one. */
 export function runsOf(database: DatabaseSync): readonly RunId[] {
   const logs = allLogs(database).filter(({ run }) => run !== undefined);
   const numbers = new Set(logs.map(({ n }) => n));
@@ -44,7 +44,7 @@ export function runsOf(database: DatabaseSync): readonly RunId[] {
   return [...new Set([...logs.map(({ run }) => run as RunId), ...others])];
 }
 
-/** The number under which the table of runs has a run. */
+/** The number of a run in the table of runs. */
 export function rowNumberOf(database: DatabaseSync, run: RunId): number | undefined {
   const rows = database.prepare('select n from runs where id = ?');
   rows.setReadBigInts(true);
@@ -52,7 +52,7 @@ export function rowNumberOf(database: DatabaseSync, run: RunId): number | undefi
   return found === undefined ? undefined : Number(found.n);
 }
 
-/** The numbers of runs that a table has rows of: one seek each. */
+/** The run numbers in a table: one seek each. */
 export function numbersIn(database: DatabaseSync, { name, byPlace }: Pick<TableOfRuns, 'name' | 'byPlace'>): number[] {
   const column = byPlace ? 'place' : name === 'runs' ? 'n' : 'run';
   const after = database.prepare(`select min(${column}) as next from ${name} where ${column} >= ?`);
@@ -70,7 +70,7 @@ export function numbersIn(database: DatabaseSync, { name, byPlace }: Pick<TableO
 }
 
 const FIRST = -(2n ** 63n);
-/** Nothing is written there by us; an attacker may. */
+/** Signalbox writes nothing beyond it; an attacker may. */
 const LAST = 2n ** 35n - 2n;
 
 function floored(place: bigint): bigint {

@@ -25,31 +25,31 @@ export interface ReplayPorts {
   readonly hasher: Hasher;
 }
 
-/** What a log comes to: the rows that show its run, in tables of their own. */
+/** The rows that a log results in, in separate tables. */
 export interface ReplayedLog {
-  /** Tables in memory, under the same number. */
+  /** In-memory tables, under the same number. */
   readonly database: DatabaseSync;
   readonly records: number;
   readonly events: number;
   readonly head: Digest;
-  /** Every head that the log ever had. */
+  /** Every head that the log has had. */
   readonly heads: ReadonlySet<string>;
-  /** Blobs that the records name, each with the last record that does. */
+  /** Blobs that the records name, each with the last record naming it. */
   readonly names: ReadonlyMap<Digest, RecordHeader>;
-  /** Contents that rows hold by their names, and that the replay made. */
+  /** Contents that rows refer to by name, created by the replay. */
   readonly made: ReadonlyMap<Digest, Uint8Array>;
-  /** What was taken away, and by which records. */
+  /** What was collapsed or redacted, and by which records. */
   readonly taken: readonly TakenAway[];
-  /** The first record that does not follow; what comes after it is not looked at. */
+  /** The first record that does not follow; later ones are not read. */
   readonly fault?: { readonly record: number; readonly what: string; readonly isCutShort?: true };
 }
 
-/** What a record came to, in the tables that it was replayed into. */
+/** Called after each record, with the tables it was replayed into. */
 export type OnReplayed = (header: RecordHeader, tables: DatabaseSync) => void;
 
 /**
- * Replays the log with a number, by the code that wrote its rows. Nothing is written to the database, and no blob: contents that
- * rows hold by their names are kept in memory. The caller closes the tables.
+ * Replays the log with a number, by the code that wrote its rows. Writes nothing to the database and no blob: contents that rows refer to
+ * stay in memory. The caller closes the tables.
  */
 export function replayLog(ports: ReplayPorts, n: number, onReplayed?: OnReplayed): ReplayedLog {
   const { hasher } = ports;
@@ -93,13 +93,13 @@ export function replayLog(ports: ReplayPorts, n: number, onReplayed?: OnReplayed
   return { database, records, events, head, heads, names, made, taken, ...(fault === undefined ? {} : { fault }) };
 }
 
-/** A body that was changed may be why a record after it does not follow. */
+/** A changed body may be why a later record does not follow. */
 function firstOf(fault: ReplayedLog['fault'], other: ReplayedLog['fault']): ReplayedLog['fault'] {
   if (fault === undefined || other === undefined) return fault ?? other;
   return other.record < fault.record ? other : fault;
 }
 
-/** A body that was replaced needs the record that says so. Where the log ends before that one, it lost its end. */
+/** A replaced body needs the record that says so. If the log ends before that record, it lost its end. */
 function awayFault(away: AwayCheck, records: number): ReplayedLog['fault'] {
   const fault = away.end();
   if (fault?.awaits === undefined) return fault;
@@ -107,14 +107,14 @@ function awayFault(away: AwayCheck, records: number): ReplayedLog['fault'] {
   return { record: records, what, isCutShort: true };
 }
 
-/** Tables in memory, beside the blobs that are there. */
+/** In-memory tables beside the existing blobs. */
 export interface MemoryTables {
   readonly database: DatabaseSync;
   readonly tables: RunTables;
   readonly json: JsonColumns;
-  /** Contents that rows hold by their names, and that nobody wrote yet. */
+  /** Contents that rows refer to by name and that are not written yet. */
   readonly made: ReadonlyMap<Digest, Uint8Array>;
-  /** Adds a content to those. */
+  /** Adds a content to `made`. */
   readonly putBytes: (content: Uint8Array) => Digest;
 }
 
@@ -138,7 +138,7 @@ export function memoryTables({ blobs, hasher }: Pick<ReplayPorts, 'blobs' | 'has
   return { database, tables: runTables(database, json, valueCache(), hasher), json, made, putBytes };
 }
 
-/** What a record cannot be replayed for is said of the record. */
+/** A failed replay is reported as a fault of its record. */
 function tried(take: () => Result<void, string>): Result<void, string> {
   try {
     return take();

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { firstPlaceOf, lastPlaceOf } from '../runs/places.ts';
 import type { Cell, Row } from '../sqlite/row-codec.ts';
 
-/** A table that follows from the log, and how the rows of one run are found in it. */
+/** A table that follows from the log, and how to find the rows of one run in it. */
 export interface TableOfRuns {
   readonly name: string;
   readonly key: readonly string[];
@@ -17,13 +17,13 @@ export interface Difference {
   readonly table: string;
   readonly key: string;
   readonly what: string;
-  /** The cells of the key, where the log has a row of it. */
+  /** The cells of the key, if the log has the row. */
   readonly cells?: readonly Cell[];
 }
 
 /**
- * Every table of the schema, so that one that is added is compared from the day it is there. Tables that somebody else added, and that
- * say nothing of runs, are left to the comparison of schemas.
+ * Every table of the schema, so that a new one is compared from the start. Foreign tables that do not refer to runs are left to the schema
+ * comparison.
  */
 export function tablesOfRuns(database: DatabaseSync): readonly TableOfRuns[] {
   const names = database.prepare(
@@ -45,7 +45,7 @@ type Selection = Pick<TableOfRuns, 'byPlace' | 'where' | 'parameters'>;
 function selection(name: string, columns: readonly string[]): Selection {
   if (name === 'runs') return { byPlace: false, where: 'n = ?', parameters: run => [run] };
   const isStream = name === 'stream';
-  // Parts of messages are no facts: they are in no record.
+  // Message parts are not facts: they are in no record.
   if (columns.includes('run')) {
     return {
       byPlace: false,
@@ -60,14 +60,14 @@ function selection(name: string, columns: readonly string[]): Selection {
   };
 }
 
-/** The rows of a run, in the order of their keys. Integers are bigints: a number of any size is read as it is. */
+/** The rows of a run, ordered by key. Integers are bigints, so that numbers of any size are read exactly. */
 export function rowsOf({ name, key, where, parameters }: TableOfRuns, run: number, database: DatabaseSync) {
   const rows = database.prepare(`select * from ${name} where ${where} order by ${key.join(', ')}`);
   rows.setReadBigInts(true);
   return rows.iterate(...parameters(run));
 }
 
-/** Where the schema is not the one that the migrations make. */
+/** Differences from the schema of the migrations. */
 export function* schemaDifferences(expected: DatabaseSync, found: DatabaseSync): Generator<Difference> {
   const [wanted, there] = [expected, found].map(schemaOf) as [
     ReadonlyMap<string, unknown>,
@@ -75,7 +75,7 @@ export function* schemaDifferences(expected: DatabaseSync, found: DatabaseSync):
   ];
   for (const name of new Set([...wanted.keys(), ...there.keys()])) {
     if (wanted.get(name) === there.get(name)) continue;
-    const what = !there.has(name) ? 'is missing' : wanted.has(name) ? 'was changed' : 'is none of ours';
+    const what = !there.has(name) ? 'is missing' : wanted.has(name) ? 'was changed' : 'is not part of the schema';
     yield { table: 'sqlite_schema', key: name, what: `it ${what}` };
   }
 }
@@ -87,7 +87,7 @@ function schemaOf(database: DatabaseSync): ReadonlyMap<string, unknown> {
   return new Map(rows.all().map(({ name, sql }) => [String(name), sql]));
 }
 
-/** Where the rows of a run differ from those that are expected: changed, missing, or too many. */
+/** Rows of a run that differ from the expected ones: changed, missing or extra. */
 export function* differences(
   table: TableOfRuns,
   run: number,
@@ -95,7 +95,7 @@ export function* differences(
   found: DatabaseSync,
 ): Generator<Difference> {
   const { name, key } = table;
-  // The log was read from its bodies; how they are compressed is no fact, and differs between versions of the compressor.
+  // Compares the log by its bodies: compression is not a fact and differs between compressor versions.
   const columns = table.columns.filter(column => name !== 'records' || column !== 'body');
   const wanted = rowsOf(table, run, expected);
   const there = rowsOf(table, run, found);
@@ -132,7 +132,7 @@ export function* differences(
       }
     }
   } finally {
-    // A statement that is not at its end keeps its table locked.
+    // An unfinished statement keeps its table locked.
     wanted.return?.();
     there.return?.();
   }

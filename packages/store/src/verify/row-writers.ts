@@ -4,10 +4,7 @@ import type { LogDefect } from './check-run.ts';
 import { type OnReplayed, type ReplayPorts, replayLog } from './replay-log.ts';
 import { type Difference, tablesOfRuns } from './row-differences.ts';
 
-/**
- * Which record wrote last what is expected of rows that differ. The log is replayed once more for it, which only a run that was changed
- * costs.
- */
+/** Finds the records that last wrote the expected values of differing rows. It replays the log again, so only changed runs pay for it. */
 export function withWriters(ports: ReplayPorts, n: number, differing: readonly Difference[]): readonly LogDefect[] {
   const writers = new Map<Difference, { row: string; header: RecordHeader }>();
   const watched = differing.filter(({ cells }) => cells !== undefined);
@@ -45,7 +42,7 @@ function rowRead(database: DatabaseSync, name: string): StatementSync {
   return read;
 }
 
-/** The record that wrote something, as a defect names it. */
+/** How a defect names the record that wrote a value. */
 export function placeOf(header: RecordHeader | undefined): Pick<LogDefect, 'record' | 'version'> {
   return header === undefined ? {} : { record: header.n, version: header.version };
 }

@@ -3,18 +3,18 @@ import type { LogDefect } from './check-run.ts';
 import { allLogs, numbersIn } from './log-numbers.ts';
 import { tablesOfRuns } from './row-differences.ts';
 
-/** Rows of run numbers that have no log, and logs of no run: nothing that was committed put them there. */
+/** Rows of run numbers without a log, and logs without a run: no commit wrote them. */
 export function strayRows(database: DatabaseSync): readonly LogDefect[] {
   return strays(database).map(({ defect }) => defect);
 }
 
-/** The same without rows of runs that are listed: those are defects of their own runs. */
+/** The same without rows of listed runs: those are defects of their runs. */
 export function unlistedRows(database: DatabaseSync): readonly LogDefect[] {
   const listed = new Set(numbersIn(database, { name: 'runs', byPlace: false }));
   return strays(database).flatMap(({ n, defect }) => (listed.has(n) ? [] : [defect]));
 }
 
-/** How a defect names the rows of a run that has no other name. */
+/** How a defect names rows of a run with no other name. */
 export const STRAY_KEY = 'run number ';
 
 function strays(database: DatabaseSync): readonly { readonly n: number; readonly defect: LogDefect }[] {
