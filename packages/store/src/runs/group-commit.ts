@@ -180,7 +180,8 @@ function commitFailure(run: RunId, cause: unknown, isCommitting: boolean): Commi
   if (isCommitting && code === SQLITE_IOERR) {
     return failure('store/outcome-unknown', {
       message: `The disk failed while a commit of run ${run} was being written: the commit may or may not exist after a restart.`,
-      suggestion: 'Make sure that the disk works, restart, and read the run: its version says whether the commit exists.',
+      suggestion:
+        'Make sure that the disk works, restart, and read the run: its version says whether the commit exists.',
       details: { run, sqliteCode: code },
     });
   }
