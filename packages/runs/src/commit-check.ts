@@ -4,7 +4,7 @@ import { toDotPath } from 'zod/v4/core';
 import { type CommitError, type Guard, guard as guardSchema, type WriteSet, writeSet } from './commit.ts';
 import { isKnownGood } from './commit-fast-check.ts';
 
-/** A commit as its schemas allow it: plain data and nothing else. */
+/** Validates a commit against its schemas: plain data only. */
 export function checkCommit(
   writes: WriteSet,
   guard: Guard,

@@ -6,9 +6,8 @@ import { intervalSpace } from './frames/interval.ts';
 import { task } from './tasks/task.ts';
 
 /**
- * Whether a commit is certainly what its schemas accept, and comes out of them as it went in. False says nothing: the
- * schemas decide then. Here are only the shapes that the steps of a plan write over and over; a test holds them against the
- * schemas.
+ * Whether a commit is certainly valid and unchanged by its schemas. False means unknown: the schemas decide. Covers only the shapes that
+ * plan steps write over and over; a test compares it with the schemas.
  */
 export function isKnownGood(writes: WriteSet, guard: Guard): boolean {
   return isGuard(guard) && isWriteSet(writes);
@@ -48,13 +47,13 @@ function oneOf(options: readonly string[]): Is {
 function listOf(isItem: Is): Is {
   return value => {
     if (!Array.isArray(value)) return false;
-    // Not `every`, which passes over holes.
+    // Not `every`, which skips holes.
     for (const item of value) if (!isItem(item)) return false;
     return true;
   };
 }
 
-/** An object literal with these members and no others; what is optional is absent, not undefined. */
+/** An object literal with exactly these members; optional ones are absent, not undefined. */
 function record(required: Readonly<Record<string, Is>>, optional: Readonly<Record<string, Is>> = {}): Is {
   const members = new Map(Object.entries({ ...required, ...optional }));
   const needed = Object.keys(required);
@@ -67,7 +66,7 @@ function record(required: Readonly<Record<string, Is>>, optional: Readonly<Recor
   };
 }
 
-/** As `Date` writes it. Other ways to say a time are left to the schema. */
+/** As `Date` writes it. Other time formats are left to the schema. */
 const isTime: Is = value => {
   if (typeof value !== 'string' || value.length !== ISO_LENGTH) return false;
   if (knownTimes.has(value)) return true;
@@ -78,7 +77,7 @@ const isTime: Is = value => {
   return true;
 };
 const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
-/** Times come many to a commit, and again in the next one. */
+/** A commit repeats the same times, and so does the next one. */
 const knownTimes = new Set<string>();
 const MAX_TIMES = 64;
 
@@ -249,7 +248,7 @@ function event(
   return record({ type: is(type), ...required }, { id: isUuid, ts: isTime, ...optional });
 }
 
-/** Lists whose first item says what the others are. */
+/** Lists whose first item determines the others. */
 function oneOfTuples(options: Readonly<Record<string, readonly Is[]>>): Is {
   const known = new Map<unknown, readonly Is[]>(Object.entries(options));
   return value => {
@@ -259,7 +258,7 @@ function oneOfTuples(options: Readonly<Record<string, readonly Is[]>>): Is {
   };
 }
 
-/** Chooses by the text of one member. */
+/** Chooses by the value of one member. */
 function byMember(name: string, options: Readonly<Record<string, Is>>): Is {
   const known = new Map<unknown, Is>(Object.entries(options));
   return value =>

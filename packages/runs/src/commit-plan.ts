@@ -38,7 +38,7 @@ import type { Task } from './tasks/task.ts';
 import { mayTaskFollow } from './tasks/task-lifecycle.ts';
 import type { UsageRecord } from './usage/usage.ts';
 
-/** What is committed of one run, as far as a commit needs to know it. */
+/** The committed state of one run, as far as a commit needs it. */
 export interface CommitView {
   run(): RunRecord | undefined;
   /** Any run. */
@@ -47,28 +47,28 @@ export interface CommitView {
   runOfKey(idempotencyKey: string): RunId | undefined;
   taskStatus(id: TaskId): TaskStatus | undefined;
   decision(id: ApprovalId): Decision | undefined;
-  /** The last value of a key, and the frame it holds from. */
+  /** The last value of a key, and the frame from which it holds. */
   last(space: IntervalSpace, key: string): LastValue | undefined;
-  /** The last version of the artifacts with a key; 0 where there is none. */
+  /** The last version of the artifacts with a key; 0 if there is none. */
   artifactVersion(key: string): number;
   /** The value after the last transition of a key. */
   lastTransition(key: string): { readonly value: Maybe } | undefined;
   hasUsage(call: string): boolean;
   hasChunk(chunk: StreamChunk): boolean;
-  /** What a fork has of its parent: tasks under the ids of the fork, handled in its frame 0. */
+  /** What a fork inherits: tasks have ids of the fork and count as handled in its frame 0. */
   beginning(fork: RunId, inherit: Inheritance): Beginning;
 }
 
 export interface LastValue {
   readonly fromFrame: number;
-  /** Asked for only by patches. */
+  /** Called only by patches. */
   readonly value: () => Maybe;
 }
 
-/** What a record comes to: whole rows, in their places. A store only has to keep them. */
+/** The effects of a record: whole rows, in their places. A store only has to write them. */
 export interface Outcome {
   readonly record: RunRecord;
-  /** To be kept before anything else. */
+  /** Written before anything else. */
   readonly begins: Beginning | undefined;
   readonly retention: RetentionWrite | undefined;
   readonly frame: Frame | undefined;
@@ -79,21 +79,21 @@ export interface Outcome {
   readonly artifacts: readonly ArtifactRecord[];
   readonly usage: readonly UsageRecord[];
   readonly stream: readonly StreamChunk[];
-  /** Made when they are first asked for: nobody who waits for a commit waits for them. */
+  /** Built on first use, so that a commit never waits for them. */
   readonly events: () => readonly StoredEvent[];
-  /** Committed by others than the driver: its events are told apart by their ids, not by the run's version. */
+  /** Committed by someone other than the driver: its events are identified by their ids, not by the run's version. */
   readonly isFromOutside: boolean;
 }
 
 /** An outcome, and the record of it. */
 export interface CommitPlan extends Outcome {
   readonly log: LogRecord;
-  /** Parts of messages, which are no facts: they are in no record. */
+  /** Message parts, which are not facts: they are in no record. */
   readonly deltas: readonly StreamChunk[];
   readonly committed: Committed;
 }
 
-/** A value from a frame on. `value` is known where the change is a patch or a whole value. */
+/** A value from a frame on. `value` is known if the change is a patch or a whole value. */
 export interface IntervalRow {
   readonly space: IntervalSpace;
   readonly key: string;
@@ -106,7 +106,7 @@ export interface TransitionRow extends Transition {
   readonly value: Maybe;
 }
 
-/** The one place where a commit is judged: every store asks it inside its transaction, and keeps what it answers. */
+/** The one place where a commit is judged: every store calls it inside its transaction and writes the result. */
 export function planCommit(
   view: CommitView,
   writes: WriteSet,
@@ -171,8 +171,8 @@ export function planCommit(
 }
 
 /**
- * What a record that was committed comes to, for whoever puts the rows together again. `view` shows what the records before it
- * came to. The text says what does not fit.
+ * The effects of a committed record, for rebuilding rows. `view` shows the effects of the records before it. The error says what does not
+ * fit.
  */
 export function replayRecord(view: CommitView, { header, body }: OpenRecord, hash: Digest): Result<Outcome, string> {
   const framed = runAfter(view.run(), { header, body }, hash);
@@ -194,7 +194,7 @@ export function replayRecord(view: CommitView, { header, body }: OpenRecord, has
   return ok(outcomeOf(header, body, framed.value, rows));
 }
 
-/** A run after one more record of its log, or why the record does not follow. */
+/** The run after one more record of its log, or why the record does not follow. */
 export function runAfter(
   before: RunRecord | undefined,
   { header, body }: Pick<OpenRecord, 'header' | 'body'>,
@@ -217,7 +217,7 @@ export function runAfter(
   return counted.ok ? ok(placed(counted.value, header, hash)) : counted;
 }
 
-/** The run after the part of a record that is about the run itself. */
+/** The run after the part of a record that concerns the run itself. */
 function runChanged(
   before: RunRecord | undefined,
   { run, retention }: RecordDraft,
@@ -232,7 +232,7 @@ function runChanged(
   return changed.ok && retention !== undefined ? ok(retainRun(changed.value, retention)) : changed;
 }
 
-/** The run as the head of its log says. */
+/** The run with the position of its log's head. */
 function placed(record: RunRecord, { n, at, version, seq, events }: RecordFacts, hash: Digest): RunRecord {
   return { ...record, version, nextSeq: seq + events, records: n + 1, head: hash, updatedAt: at };
 }
@@ -260,7 +260,7 @@ function outcomeOf(
   };
 }
 
-/** The events of a record that tells each of them. */
+/** The events of a record in full. */
 function eventsOf(facts: RecordFacts, body: RecordDraft, hash: Digest): readonly StoredEvent[] {
   const events = recordEvents(facts, body, hash);
   if (!events.ok) throw new Bug(`record ${facts.n} of run ${facts.log}: ${events.error}`);
@@ -280,12 +280,12 @@ function runOf({ run }: WriteSet, guard: Guard): RecordDraft['run'] {
   return run.kind === 'create' ? { kind: 'create', epoch: guard.epoch, run: run.run } : run;
 }
 
-/** Parts of a message; the message itself is a chunk of its own. */
+/** Message parts; the complete message is a chunk of its own. */
 function isDelta({ kind }: StreamChunk): boolean {
   return kind === 'token' || kind === 'thinking';
 }
 
-/** What is not there yet, each once. */
+/** The items that do not exist yet, each once. */
 function onlyNew<Item>(
   items: readonly Item[] | undefined,
   keyOf: (item: Item) => string,
@@ -298,7 +298,7 @@ function onlyNew<Item>(
   });
 }
 
-/** Without members that are undefined and without empty lists. */
+/** Drops undefined members and empty lists. */
 function withoutEmpty(draft: { [Part in keyof RecordDraft]: RecordDraft[Part] | undefined }): RecordDraft {
   const kept: Record<string, unknown> = {};
   for (const part in draft) {
@@ -308,7 +308,7 @@ function withoutEmpty(draft: { [Part in keyof RecordDraft]: RecordDraft[Part] | 
   return kept as RecordDraft;
 }
 
-/** The run after its own write, if the guard fits what is there. */
+/** The run after its own write, if the guard matches. */
 function guardedRecord(
   view: CommitView,
   before: RunRecord | undefined,
@@ -364,14 +364,14 @@ function withFrame(record: RunRecord, { frame }: WriteSet): Result<RunRecord, Co
   return ok({ ...record, frames: record.frames + 1 });
 }
 
-/** A frame that was collected still counts. */
+/** A collected frame still counts. */
 function withCollected(record: RunRecord, frame: number | undefined): Result<RunRecord, string> {
   if (frame === undefined) return ok(record);
   if (frame !== record.frames) return err(`its next frame is ${record.frames}, not ${frame}`);
   return ok({ ...record, frames: record.frames + 1 });
 }
 
-/** Values hold from the last frame or the next one on: history is not rewritten, and not written ahead. */
+/** Values hold from the last frame or the next one: history is neither rewritten nor written ahead. */
 function planIntervals(
   view: CommitView,
   record: RunRecord,
@@ -379,7 +379,7 @@ function planIntervals(
 ): Result<readonly IntervalRow[], CommitError> {
   const rows = new Map<string, IntervalRow>();
   const first = Math.max(0, record.frames - 1);
-  // The frame of this commit is newer than any value that is there: what others may have written for it is replaced.
+  // This commit's frame is newer than any existing value, so values that others wrote for it are replaced.
   const mayBeLate = frame === undefined;
   for (const { space, key, fromFrame, change } of intervals) {
     const place = `${space} ${key}`;
@@ -441,7 +441,7 @@ function planDecisions(view: CommitView, { decisions = [] }: WriteSet): Result<r
   return ok([...rows.values()]);
 }
 
-/** An artifact with a key is the next version of it, unless its writer says which. */
+/** An artifact with a key becomes its next version, unless its writer specifies one. */
 function planArtifacts(view: CommitView, { artifacts = [] }: WriteSet): readonly ArtifactRecord[] {
   const versions = new Map<string, number>();
   return artifacts.map(artifact => {

@@ -14,23 +14,23 @@ import { task } from './tasks/task.ts';
 import { usageRecord } from './usage/usage.ts';
 
 /**
- * The only way a run changes: a set of writes, all or nothing, with its events.
+ * The only way to change a run: a set of writes, all or nothing, with its events.
  *
- * C1  What is answered is durable. Nothing is answered, and nobody is told, before.
+ * C1  A commit is durable before it is answered or published.
  * C2  A commit is one record of the run's log, and its events are numbered in the same transaction (T1).
- * C3  A commit that does not fit its guard changes nothing.
+ * C3  A commit that does not match its guard changes nothing.
  * C4  A failed commit changes nothing, unless it says that its outcome is unknown.
- * C5  A write set is given away: whoever commits it does not change it afterwards.
+ * C5  A commit takes ownership of its write set: the caller must not change it afterwards.
  */
 export interface Commit {
   commit(writes: WriteSet, guard: Guard): Promise<Result<Committed, CommitError>>;
 }
 
 /**
- * Which run is meant, and what its writer knows of it. `epoch` is the claim it holds: a lower one than the run's is refused.
- * `version` is the number of driver commits it has seen: 0 creates the run; another number than the run's is refused.
- * `any` is for what others do to a run (answers, signals, artifacts, usage, streams, retention): it may not touch the driver's part
- * (run, frame, intervals, transitions, tasks), does not count as a version, and needs no claim.
+ * The run, and what the writer knows of it. `epoch` is the claim it holds: one lower than the run's is refused. `version` is the number of
+ * driver commits it has seen: 0 creates the run; a number other than the run's is refused. `any` is for changes from outside the driver
+ * (answers, signals, artifacts, usage, streams, retention): it may not touch the driver's part (run, frame, intervals, transitions, tasks),
+ * does not count as a version, and needs no claim.
  */
 export const guard = z.union([
   z.strictObject({ run: runId, epoch: z.int().nonnegative(), version: z.int().nonnegative() }),
@@ -44,23 +44,23 @@ export const runWrite = z.discriminatedUnion('kind', [
 ]);
 export type RunWrite = z.infer<typeof runWrite>;
 
-/** Everything one commit writes. Plain data; what is absent is not touched. Applied in the order of the fields. */
+/** Everything that one commit writes, as plain data. Absent parts are not touched. Applied in the order of the fields. */
 export const writeSet = z.strictObject({
   at: timestamp,
   run: runWrite.optional(),
-  /** With the commit that makes a fork; what the same commit writes comes on top of it. */
+  /** In the commit that creates a fork; the commit's other writes apply on top. */
   inherit: inheritance.optional(),
   retention: keepWrite.optional(),
   frame: frame.optional(),
   intervals: z.array(intervalWrite).readonly().optional(),
   transitions: z.array(transition).readonly().optional(),
-  /** Whole rows: one that is there already is replaced, if its status may follow. */
+  /** Whole rows: an existing one is replaced, if its status may follow. */
   tasks: z.array(task).readonly().optional(),
   decisions: z.array(decisionWrite).readonly().optional(),
   artifacts: z.array(artifactRecord).readonly().optional(),
   usage: z.array(usageRecord).readonly().optional(),
   stream: z.array(streamChunk).readonly().optional(),
-  /** Those that follow from another part may come short. */
+  /** Events that follow from another part may be shortened. */
   events: z.array(keptEvent).readonly().optional(),
 });
 export type WriteSet = z.infer<typeof writeSet>;
@@ -68,7 +68,7 @@ export type WriteSet = z.infer<typeof writeSet>;
 /** A commit that is durable. */
 export interface Committed {
   readonly run: RunId;
-  /** What the run's next guard says. */
+  /** For the run's next guard. */
   readonly epoch: number;
   readonly version: number;
   /** The `seq` of the run's next event, and the hash of this record. */

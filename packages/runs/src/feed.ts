@@ -1,12 +1,12 @@
 import type { RunId } from '@signalbox/model';
 import type { CommitNotice, RunFeed } from './reader.ts';
 
-/** Tells subscribers of commits, in the order of commits; a notice is told to all before the next one is. */
+/** Publishes commits to subscribers in order; each notice reaches all of them before the next. */
 export function createFeed(): RunFeed & { tell(notices: readonly CommitNotice[]): void } {
   const listeners = new Map<RunId | 'all', Set<(notice: CommitNotice) => void>>();
   return {
     subscribe(run, listener) {
-      // A function of its own, so that one listener can subscribe twice and end each by itself.
+      // A separate function, so that one listener can subscribe twice and end each subscription on its own.
       const own = (notice: CommitNotice) => listener(notice);
       const others = listeners.get(run) ?? new Set();
       listeners.set(run, others.add(own));

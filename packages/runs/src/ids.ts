@@ -1,7 +1,7 @@
 import { type ApprovalId, deriveId, type Json, type NodeId, type RunId, text } from '@signalbox/model';
 import * as z from 'zod';
 
-/** The stable id of a node inside its run: the author's own `id`, else 16 hex digits of its key path. */
+/** The stable id of a node within its run: the author's `id`, or else 16 hex digits of its key path. */
 export const nodeKey = text.min(1).max(512).brand<'NodeKey'>();
 export type NodeKey = z.infer<typeof nodeKey>;
 
@@ -11,11 +11,11 @@ export const taskId = z
   .brand<'TaskId'>();
 export type TaskId = z.infer<typeof taskId>;
 
-/** Who owns a run's work: one life of one process, or of one of its threads. */
+/** The owner of a run's work: one life of one process, or of one of its threads. */
 export const ownerId = text.min(1).max(128).brand<'OwnerId'>();
 export type OwnerId = z.infer<typeof ownerId>;
 
-/** What every surface calls a plan node: the same UUID whenever it is asked for. */
+/** The public id of a plan node: always the same UUID. */
 export function contractNodeId(run: RunId, node: NodeKey): NodeId {
   return deriveId<NodeId>('plan-node', run, node);
 }
@@ -25,17 +25,17 @@ export function taskIdOf(run: RunId, node: NodeKey, iteration: number, signature
   return derivedUuid('task', run, node, iteration, signature, restart) as TaskId;
 }
 
-/** A task that a fork has of its parent. */
+/** The id of a task that a fork inherits. */
 export function inheritedTaskId(fork: RunId, task: TaskId): TaskId {
   return derivedUuid('inherited-task', fork, task) as TaskId;
 }
 
-/** The run of a sub-plan node: after a crash the same child is found again. `child` tells runs of one node apart. */
+/** The run of a sub-plan node: after a crash the same child is found again. `child` distinguishes runs of one node. */
 export function subPlanRunId(run: RunId, node: string, iteration: number, child: number): RunId {
   return deriveId<RunId>('sub-plan', run, node, iteration, child);
 }
 
-/** A decision is keyed by where it was asked: asking again after a crash finds the same one. */
+/** A decision is keyed by where it was asked, so asking again after a crash finds the same one. */
 export function decisionIdOf(run: RunId, node: NodeKey, iteration: number, call: string): ApprovalId {
   return deriveId<ApprovalId>('decision', run, node, iteration, call);
 }

@@ -23,49 +23,49 @@ import type { Task } from './tasks/task.ts';
 import type { Spending, SpendingFilter } from './usage/spending.ts';
 import type { UsageTotal } from './usage/usage.ts';
 
-/** Reads what is committed. Every list comes in pages or is bounded by what is live. */
+/** Reads committed data. Every list is paged or bounded by what is live. */
 export interface RunReader {
   run(run: RunId): Promise<RunRecord | undefined>;
   /** Newest first. */
   runs(filter?: RunFilter): Promise<Page<RunRecord, RunId>>;
-  /** Runs that this one started as sub-plans or that were forked from it, oldest first. */
+  /** Sub-plans and forks of this run, oldest first. */
   children(run: RunId): Promise<readonly RunRecord[]>;
 
   frame(run: RunId, index: number): Promise<Frame | undefined>;
   /** From `from` on, oldest first. */
   frames(run: RunId, from: number, limit: number): Promise<readonly Frame[]>;
-  /** Everything that holds in a frame, by key. */
+  /** All values that hold in a frame, by key. */
   at(run: RunId, space: IntervalSpace, frame: number): Promise<ReadonlyMap<string, Json>>;
   valueAt(run: RunId, space: IntervalSpace, key: string, frame: number): Promise<Maybe>;
   transitions(run: RunId, filter?: TransitionFilter): Promise<Page<TransitionView, TransitionPlace>>;
 
   /** The log of a run from record `from` on, in order. */
   records(run: RunId, from: number, limit: number): Promise<readonly LogRecord[]>;
-  /** The events that its records tell, from `from` on, in order. */
+  /** The events of its records, from `from` on, in order. */
   events(run: RunId, from: number, limit: number): Promise<readonly StoredEvent[]>;
 
   task(run: RunId, task: TaskId): Promise<Task | undefined>;
-  /** In the order they were made. */
+  /** In order of creation. */
   tasks(run: RunId, filter?: TaskFilter): Promise<readonly Task[]>;
-  /** Tasks under way whose lease is held by none of the owners that are alive. */
+  /** Running tasks whose lease holder is not among the living owners. */
   orphans(alive: readonly OwnerId[]): Promise<readonly Orphan[]>;
 
-  /** What an agent said during a task, from `from` on, in order. */
+  /** An agent's output during a task, from `from` on, in order. */
   stream(run: RunId, task: TaskId, from: number, limit: number): Promise<readonly StreamChunk[]>;
-  /** The index of the last chunk of kind `message` that comes before an index in the stream of a task. */
+  /** The index of the last `message` chunk before an index in a task's stream. */
   messageBefore(run: RunId, task: TaskId, index: number): Promise<number | undefined>;
 
   decision(decision: ApprovalId): Promise<DecisionOfRun | undefined>;
   /** Oldest first. */
   decisions(filter?: DecisionFilter): Promise<readonly DecisionOfRun[]>;
-  /** In the order they were made. */
+  /** In order of creation. */
   artifacts(run: RunId, filter?: ArtifactFilter): Promise<readonly ArtifactRecord[]>;
   artifact(artifact: ArtifactId): Promise<ArtifactOfRun | undefined>;
   /** Over all runs, newest first, without contents. */
   artifactList(filter?: ArtifactListFilter): Promise<Page<ArtifactOfRun, ArtifactId>>;
-  /** What a run and all the sub-plans below it spent; a fork is a tree of its own. */
+  /** The spending of a run and all its sub-plans; a fork is a separate tree. */
   usageOfTree(run: RunId): Promise<UsageTotal>;
-  /** What calls spent, by day, model and where the agents of their run work; the latest day first. */
+  /** Spending by day, model and working directory of the run; the latest day first. */
   spending(filter?: SpendingFilter): Promise<readonly Spending[]>;
 }
 
@@ -81,12 +81,12 @@ export interface RunFilter {
   readonly tag?: string;
   readonly correlationId?: string;
   readonly idempotencyKey?: string;
-  /** Made from this moment on, and before that one. */
+  /** Created at or after `since`, and before `until`. */
   readonly since?: Timestamp;
   readonly until?: Timestamp;
   /** The plan's file. */
   readonly entry?: string;
-  /** Where its agents work. */
+  /** The working directory of its agents. */
   readonly directory?: string;
   readonly after?: RunId;
   readonly limit?: number;
@@ -103,7 +103,7 @@ export interface TransitionFilter {
   readonly limit?: number;
 }
 
-/** A transition with both values; undefined where the key was not there. */
+/** A transition with both values; undefined if the key did not exist. */
 export interface TransitionView extends Omit<Transition, 'change'> {
   readonly old: Maybe;
   readonly new: Maybe;
@@ -114,7 +114,7 @@ export interface TaskFilter {
   readonly node?: NodeKey;
   readonly effects?: readonly Task['effects'][];
   readonly after?: TaskId;
-  /** All of them unless it is given. */
+  /** Unlimited by default. */
   readonly limit?: number;
 }
 
@@ -132,7 +132,7 @@ export interface DecisionFilter {
   readonly run?: RunId;
   readonly status?: readonly Decision['status'][];
   readonly after?: ApprovalId;
-  /** All of them unless it is given. */
+  /** Unlimited by default. */
   readonly limit?: number;
 }
 
@@ -150,18 +150,18 @@ export interface ArtifactListFilter {
   readonly run?: RunId;
   readonly kind?: ArtifactKind;
   readonly key?: string;
-  /** Of keyed artifacts only the last version, unless all are asked for. */
+  /** Only the last version of keyed artifacts by default. */
   readonly versions?: 'last' | 'all';
   readonly after?: ArtifactId;
   readonly limit?: number;
 }
 
-/** Items on a page unless the caller asks for another number. */
+/** The default page size. */
 export const DEFAULT_PAGE = 100;
 
-/** Told after a commit, in the order of commits. */
+/** Publishes commits in order. */
 export interface RunFeed {
-  /** Of one run, or of all. Ends when the returned function is called. A listener does not throw. */
+  /** Subscribes to one run or to all. The returned function unsubscribes. A listener must not throw. */
   subscribe(run: RunId | 'all', listener: (notice: CommitNotice) => void): () => void;
 }
 
@@ -172,7 +172,7 @@ export interface CommitNotice {
   readonly seq: number;
   /** Whether it opened a decision. */
   readonly asks: boolean;
-  /** Made when they are first read. */
+  /** Built on first read. */
   readonly events: readonly StoredEvent[];
   readonly stream: readonly StreamChunk[];
 }

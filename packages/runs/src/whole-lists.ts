@@ -12,7 +12,7 @@ import type {
 import type { RunRecord } from './run/run-record.ts';
 import type { StreamChunk } from './stream/stream-chunk.ts';
 
-/** How much is read at a time. */
+/** How many items are read at a time. */
 const PAGE = 500;
 
 /** Every event of a run from `from` on, in order, read page by page. */
@@ -37,7 +37,7 @@ export async function* eventsBefore(
   }
 }
 
-/** Everything that an agent said and kept in a task from chunk `from` on, in order, read page by page. */
+/** An agent's stored output in a task from chunk `from` on, in order, read page by page. */
 export async function* chunksOf(
   reader: Pick<RunReader, 'stream'>,
   run: RunId,

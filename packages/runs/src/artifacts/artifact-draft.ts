@@ -12,7 +12,7 @@ import {
 import { bytesOfBase64 } from './base64.ts';
 import { imageType } from './image-type.ts';
 
-/** What an author or an agent gives to be kept and shown. */
+/** An artifact as an author or an agent provides it. */
 export type ArtifactInput = ArtifactName &
   (
     | { readonly kind: 'markdown'; readonly content: string }
@@ -28,17 +28,17 @@ export type ArtifactInput = ArtifactName &
         readonly label?: string | undefined;
       }
     | { readonly kind: 'link'; readonly url: string; readonly label?: string | undefined }
-    /** The bytes of a picture, or a data URL. */
+    /** The bytes of an image, or a data URL. */
     | { readonly kind: 'image'; readonly data: Uint8Array | string; readonly alt?: string | undefined }
   );
 
 export interface ArtifactName {
   readonly name: string;
-  /** Artifacts with one key are versions of one thing; one without is a thing of its own. */
+  /** Artifacts with the same key are versions of one thing; one without a key stands alone. */
   readonly key?: string | undefined;
 }
 
-/** An artifact whose content is fixed, and which is not kept yet. */
+/** An artifact with its final content, not stored yet. */
 export interface ArtifactDraft {
   readonly kind: ArtifactInput['kind'];
   readonly name: string;
@@ -50,7 +50,7 @@ export interface ArtifactDraft {
 
 export type ArtifactError = ErrorEnvelope<'artifact/invalid' | 'artifact/too-large'>;
 
-/** The most that one artifact may take. */
+/** The maximum size of one artifact. */
 export const artifactLimits = {
   name: 256,
   textBytes: 1_048_576,
@@ -59,7 +59,7 @@ export const artifactLimits = {
   rows: 10_000,
 } as const;
 
-/** Checks what was given and makes its content: text as it is, everything structured as JSON, pictures as their bytes. */
+/** Checks the input and produces its content: text unchanged, structured data as JSON, images as bytes. */
 export function draftArtifact(
   given: ArtifactInput,
   secrets?: Pick<SecretFilter, 'data' | 'text'>,
@@ -80,7 +80,7 @@ export function draftArtifact(
   return ok({ kind, name, ...content, ...(key === undefined ? {} : { key }), ...(alt === undefined ? {} : { alt }) });
 }
 
-/** A picture that is written in words may say anything. */
+/** An SVG is text and may contain anything. */
 function withoutSecrets(made: Content, { text }: Pick<SecretFilter, 'text'>): Content {
   if (typeof made.content === 'string' || made.mimeType !== 'image/svg+xml') return made;
   const words = characters(made.content);
@@ -88,7 +88,7 @@ function withoutSecrets(made: Content, { text }: Pick<SecretFilter, 'text'>): Co
   return kept === words ? made : { ...made, content: Uint8Array.from(kept, character => character.charCodeAt(0)) };
 }
 
-/** A character a byte, as secrets are known too. */
+/** One character per byte: secrets are also matched in that form. */
 function characters(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096));
@@ -97,7 +97,7 @@ function characters(bytes: Uint8Array): string {
 
 type Content = Pick<ArtifactDraft, 'mimeType' | 'content'>;
 
-/** The content, or why there is none. */
+/** The content, or why it is invalid. */
 function contentOf(input: ArtifactInput): Content | string {
   switch (input.kind) {
     case 'markdown':
@@ -156,7 +156,7 @@ function pictureOf(data: unknown, alt: unknown): Content | string {
     : { mimeType, content: bytes };
 }
 
-/** What the URL says of its type is not believed: the bytes tell. */
+/** The type in the URL is not trusted: the bytes decide. */
 function bytesOfUrl(url: string): Uint8Array | undefined {
   const [head, data = ''] = url.split(',', 2);
   return /^data:[^,]*;base64$/i.test(head ?? '') ? bytesOfBase64(data) : undefined;

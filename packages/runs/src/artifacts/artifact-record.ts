@@ -2,10 +2,10 @@ import { artifactId, artifactKind, diffMetadata, digest, json, text, timestamp, 
 import * as z from 'zod';
 import { nodeKey, taskId } from '../ids.ts';
 
-/** What is larger lives in a blob. */
+/** Larger contents are stored in a blob. */
 export const INLINE_MAX_BYTES = 65_536;
 
-/** A stored output. Its content is a text of the row while it is small, and a blob otherwise; `digest` names it either way. */
+/** A stored output. Small content is text in the row, larger content a blob; `digest` names it either way. */
 export const artifactRecord = z.strictObject({
   id: artifactId,
   node: nodeKey.optional(),
@@ -15,7 +15,7 @@ export const artifactRecord = z.strictObject({
   digest,
   bytes: z.int().nonnegative(),
   mimeType: text.min(1),
-  /** Present where the content is small; else it is the blob named by `digest`. */
+  /** Present for small content; otherwise it is the blob named by `digest`. */
   content: text
     .refine(
       content => utf8Length(content) <= INLINE_MAX_BYTES,
@@ -23,10 +23,10 @@ export const artifactRecord = z.strictObject({
     )
     .optional(),
   createdAt: timestamp,
-  /** Artifacts with one key are versions of one thing. */
+  /** Artifacts with the same key are versions of one thing. */
   key: text.min(1).optional(),
   version: z.int().positive().optional(),
-  /** What a picture shows, for who does not see it. */
+  /** Alternative text of an image. */
   alt: text.min(1).optional(),
   workstream: text.min(1).optional(),
   status: text.min(1).optional(),

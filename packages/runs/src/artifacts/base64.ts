@@ -1,7 +1,7 @@
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const values: ReadonlyMap<string, number> = new Map([...ALPHABET].map((digit, value) => [digit, value]));
 
-/** The bytes of a base64 text with its padding; undefined where it is none. On any platform. */
+/** Decodes padded base64 on any platform; undefined if it is invalid. */
 export function bytesOfBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0) return undefined;
   const digits = text.replace(/={1,2}$/, '');

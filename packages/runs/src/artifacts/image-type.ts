@@ -1,4 +1,4 @@
-/** What kind of picture bytes are, by how they begin; undefined where they are none that is known. */
+/** The image type by its first bytes; undefined if it is unknown. */
 export function imageType(bytes: Uint8Array): string | undefined {
   const begins = (at: number, ...expected: readonly number[]) =>
     expected.every((byte, index) => bytes[at + index] === byte);
@@ -10,7 +10,7 @@ export function imageType(bytes: Uint8Array): string | undefined {
   return isSvg(bytes) ? 'image/svg+xml' : undefined;
 }
 
-/** Pictures that cannot carry code: those that a browser may show where they are. */
+/** Image types that cannot carry code, so a browser may show them inline. */
 export const safeImageTypes: ReadonlySet<string> = new Set([
   'image/png',
   'image/jpeg',

@@ -15,17 +15,17 @@ import { contractNodeId, type NodeKey, type TaskId } from '../ids.ts';
 import type { ArtifactDraft } from './artifact-draft.ts';
 import { type ArtifactRecord, INLINE_MAX_BYTES } from './artifact-record.ts';
 
-/** An artifact as a commit takes it: its row, the event that tells of it, and what has to be a blob before. */
+/** An artifact ready to commit: its row, its event, and the content that must become a blob first. */
 export interface KeptArtifact {
   readonly record: ArtifactRecord;
   readonly event: EventDraft;
   readonly blob?: Uint8Array;
 }
 
-/** What plans and agents make, and what the host itself keeps of their work. */
+/** Artifacts of plans and agents, and those that the host itself stores about their work. */
 export type KeptDraft = Omit<ArtifactDraft, 'kind'> & {
   readonly kind: ArtifactKind;
-  /** Of a `diff`. */
+  /** For `diff`. */
   readonly diff?: DiffMetadata;
 };
 
@@ -35,7 +35,7 @@ export interface ArtifactPlace {
   readonly task?: TaskId;
 }
 
-/** The event's id derives from the artifact's: told again, it is the same event. */
+/** The event's id derives from the artifact's, so storing it again gives the same event. */
 export function keepArtifact(
   id: ArtifactId,
   { content, ...draft }: KeptDraft,

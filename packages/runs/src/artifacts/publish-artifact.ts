@@ -23,8 +23,8 @@ export interface ArtifactPorts {
 }
 
 /**
- * Keeps an artifact beside the run's driver. It is durable, with its event, when this answers. Published again under the same
- * id, nothing more is kept.
+ * Stores an artifact beside the run's driver. The artifact and its event are durable when this returns. Publishing again under the same id
+ * does nothing.
  */
 export async function publishArtifact(
   { commit, reader, blobs, clock, hasher }: ArtifactPorts,
@@ -41,6 +41,6 @@ export async function publishArtifact(
   }
   const written = await commit.commit({ at, artifacts: [record], events: [event] }, { run: place.run, version: 'any' });
   if (written.ok) return ok(id);
-  // Somebody else was as fast.
+  // Someone else published it at the same time.
   return (await reader.artifact(id)) === undefined ? err(written.error) : ok(id);
 }

@@ -3,11 +3,11 @@ import * as z from 'zod';
 import type { LogRecord } from '../log/record.ts';
 import { type StreamChunk, streamChunk } from '../stream/stream-chunk.ts';
 
-/** What a run is, part by part, in the order in which it moves. Everything that shows it follows from its records. */
+/** The parts of a run, in the order in which they move. Everything else follows from its records. */
 export const archiveRow = {
-  /** The bytes that were hashed, as they are. */
+  /** The hashed bytes, unchanged. */
   records: z.strictObject({ header: z.string(), body: z.string(), hash: digest }),
-  /** What agents said on the way; in no record. */
+  /** Partial agent output; in no record. */
   deltas: streamChunk,
 } as const;
 
@@ -19,7 +19,7 @@ export interface ArchiveRows {
   readonly deltas: StreamChunk;
 }
 
-/** A row, and which part of its run it belongs to. */
+/** A row, and the part of its run that it belongs to. */
 export type ArchiveRow = {
   readonly [Part in ArchivePart]: { readonly part: Part; readonly row: ArchiveRows[Part] };
 }[ArchivePart];

@@ -30,41 +30,41 @@ import type { StreamChunk } from '../stream/stream-chunk.ts';
 import type { Task } from '../tasks/task.ts';
 
 /**
- * Turns the logs of runs that were made elsewhere into those of new runs.
+ * Turns the logs of imported runs into those of new runs.
  *
- * 1. Every id is new, and derives from the new run's as it did from the old one's, so that whoever takes the run up finds
- *    its tasks, questions and children.
- * 2. Record follows record as before, sealed and chained anew. What frames show is left as it is, so their hashes still hold.
+ * 1. Every id is new, and derives from the new run's id as the old one did from the old run's, so that a resumed run finds its tasks,
+ *    questions and children.
+ * 2. Records keep their order, and are sealed and chained again. The content of frames is unchanged, so their hashes still hold.
  * 3. The first record and the last say where the run comes from.
  */
 export interface ImportAsNew {
-  /** The record of a run that stands in the place of this one. The records of a run come in their order. */
+  /** The new record that replaces a record of a run. Pass the records of a run in order. */
   take(record: Pick<OpenRecord, 'header' | 'body'>): LogRecord;
-  /** What agents said on the way, in the run whose records came last. */
+  /** Partial agent output of the run passed last. */
   delta(chunk: StreamChunk): StreamChunk;
-  /** The last record of the run whose records came last; `hash` is that of its last record where it came from. */
+  /** The final record of the run passed last; `hash` is that of its last record at its origin. */
   end(hash: Digest): LogRecord;
 }
 
 export interface ImportFacts {
-  /** The id of the run that the others are below, and the head of its log. */
+  /** The id of the topmost run, and the head of its log. */
   readonly root: RunId;
   readonly head: Digest;
-  /** The id of what it becomes. */
+  /** Its new id. */
   readonly run: RunId;
   readonly bundle: Digest;
   readonly at: Timestamp;
   readonly by: string;
   readonly seal: SealPorts;
-  /** Where its agents work here. */
+  /** The working directory of its agents here. */
   readonly workingDirectory?: string | undefined;
 }
 
-/** How far restarts of tasks are looked for. */
+/** How many restarts of a task are searched. */
 const MAX_RESTARTS = 1000;
 
 export function importAsNew(facts: ImportFacts): ImportAsNew {
-  /** Ids of the new runs, by those that they had. A run comes before those below it. */
+  /** New run ids by old ones. A run comes before its children. */
   const runs = new Map<RunId, RunId>([[facts.root, facts.run]]);
   let old: RunId;
   let run: RunId;
@@ -82,7 +82,7 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
     last = undefined;
   }
 
-  /** A child is found by the id that its parent derives for it. */
+  /** A parent finds a child by the id that it derives for it. */
   function newRun(id: RunId, origin: RunOrigin | undefined): RunId {
     const parent = origin?.kind === 'sub-plan' ? runs.get(origin.run) : undefined;
     if (id === facts.root || origin?.kind !== 'sub-plan' || parent === undefined) return facts.run;
@@ -98,7 +98,7 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
     return origin?.kind === 'sub-plan' ? { ...origin, run: runs.get(origin.run) ?? origin.run } : origin;
   }
 
-  /** Nobody here has started it by that key, and nobody owns it. */
+  /** Its idempotency key and its owner do not apply here. */
   function newStart(write: NonNullable<RecordBody['run']>): NonNullable<RecordBody['run']> {
     if (write.kind === 'change') {
       const { owner: _, ...change } = write.change;
@@ -158,7 +158,7 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
     return { ...renamed, ...id, ...(origin === undefined ? {} : { origin }) } as EventDraft;
   }
 
-  /** Ids that rows bring come first: events, usage and streams mention them. */
+  /** Ids from rows come first: events, usage and streams refer to them. */
   function newBody({ salt: _, large: __, taken: ___, away, ...body }: RecordBody): RecordDraft {
     const left = away && {
       ...(away.frame !== undefined && { frame: away.frame }),
@@ -238,7 +238,7 @@ function numberOf(fits: (count: number) => boolean): number | undefined {
   return undefined;
 }
 
-/** Ids are whole texts, so nothing that an author wrote is changed by chance. */
+/** Ids are replaced only as complete strings, so author texts are not changed by accident. */
 function withIds(value: Json, ids: ReadonlyMap<string, string>): Json {
   if (typeof value === 'string') return ids.get(value) ?? value;
   if (typeof value !== 'object' || value === null) return value;

@@ -6,8 +6,8 @@ export type DecisionError = ErrorEnvelope<
 >;
 
 /**
- * A decision after a write, or why the write does not count (R7). It is answered once: a second answer is refused with the
- * first one's outcome. An answer to something else than what is proposed now is void.
+ * A decision after a write, or why the write is void (R7). A decision is answered once: a second answer is refused with the first outcome.
+ * An answer to a proposal that has changed is void.
  */
 export function changeDecision(before: Decision | undefined, write: DecisionWrite): Result<Decision, DecisionError> {
   if (write.kind === 'ask') {
@@ -49,7 +49,7 @@ function answered({ id, resolution, answeredBy, proposalHash }: Decision): Decis
   return failure('decision/answered', {
     message: `Decision ${id} was answered before${answeredBy === undefined ? '' : ` by ${answeredBy}`}.`,
     suggestion: 'Nothing is left to do: the first answer counts, and is in the details.',
-    // Plain data by its schema; only its optional members keep the type from saying so.
+    // Plain data by its schema; its optional members keep the type from expressing that.
     details: { decision: id, proposalHash, resolution: (resolution ?? null) as Json },
   });
 }

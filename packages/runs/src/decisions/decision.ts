@@ -2,7 +2,7 @@ import { approvalId, digest, json, jsonObject, text, timestamp } from '@signalbo
 import * as z from 'zod';
 import { nodeKey } from '../ids.ts';
 
-/** What kind of answer is wanted. The first three are the kinds of tool approvals. */
+/** The kind of answer wanted. The first three are the kinds of tool approvals. */
 export const decisionKind = z.enum([
   'file_edit',
   'command_exec',
@@ -22,14 +22,14 @@ export const resolution = z.strictObject({
   alwaysApprove: z.boolean().optional(),
   rationale: text,
   actionKind: z.enum(['create', 'update', 'delete', 'review', 'deploy']),
-  /** What a `Human` node asked to be filled in. */
+  /** The input that a `Human` node asked for. */
   value: json.optional(),
 });
 export type Resolution = z.infer<typeof resolution>;
 
 /**
- * Something that waits for a person, keyed by (run, node, iteration, call). `proposalHash` is the digest of what is shown:
- * an answer that carries another one is void.
+ * A question that waits for a person, keyed by (run, node, iteration, call). `proposalHash` is the digest of what is shown: an answer with
+ * another hash is void.
  */
 export const decision = z.strictObject({
   id: approvalId,
@@ -50,7 +50,7 @@ export const decision = z.strictObject({
 });
 export type Decision = z.infer<typeof decision>;
 
-/** What a commit does to a decision. */
+/** A commit's change to a decision. */
 export const decisionWrite = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('ask'),
@@ -67,7 +67,7 @@ export const decisionWrite = z.discriminatedUnion('kind', [
   }),
   /** The proposal changed while it waited. */
   z.strictObject({ kind: z.literal('propose'), id: approvalId, proposal: json, proposalHash: digest }),
-  /** Without a hash the proposal is answered as it is now. */
+  /** Without a hash, the answer applies to the current proposal. */
   z.strictObject({
     kind: z.literal('answer'),
     id: approvalId,

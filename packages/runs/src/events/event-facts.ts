@@ -4,17 +4,17 @@ import type { AnyEvent } from './stored-event.ts';
 type EventOf<Type extends InternalEventType> = Extract<InternalEvent, { readonly type: Type }>;
 type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
-/** What a kind of event means to whoever reads it. */
+/** What a kind of event means to its readers. */
 interface EventFacts<Event> {
-  /** How bad it is, in a log. */
+  /** Its log level. */
   readonly level: Level | ((event: Event) => Level);
-  /** What a log says of it; undefined where its type says it all. */
+  /** Its log message; undefined if the type says everything. */
   readonly words: ((event: Event) => string) | undefined;
-  /** Whether its frame stays when others of an old run are collected. */
+  /** Whether its frame is kept when an old run is collapsed. */
   readonly keepsFrame: boolean | ((event: Event) => boolean);
-  /** Whether someone who watches the run in a terminal gets a line for it. */
+  /** Whether watching the run in a terminal shows a line for it. */
   readonly isShown: boolean;
-  /** Whether a replay reads off it what came to the run between two frames; all others follow, or are read elsewhere. */
+  /** Whether a replay reads a run's input between two frames from it; all other events are derived, or read elsewhere. */
   readonly isReplayed: boolean;
 }
 
@@ -22,7 +22,7 @@ const quiet = { level: 'debug', words: undefined, keepsFrame: false, isShown: fa
 const plain = { ...quiet, level: 'info' } as const;
 const because = (text: string | undefined) => (text === undefined ? '' : `: ${text}`);
 
-/** Every kind of internal event. A new one does not compile before it is whole. */
+/** Every kind of internal event. A new one does not compile until its entry is complete. */
 export const eventFacts = {
   'run.created': plain,
   'run.claimed': quiet,

@@ -34,7 +34,7 @@ const of = <Type extends KnownType, Fields extends z.core.$ZodLooseShape>(type: 
   z.strictObject({ ...envelope, type: z.literal(type), ...fields });
 
 const frameIndex = z.int().nonnegative();
-/** Of the plan; absent where it is the first. */
+/** Of the plan; absent for the first version. */
 const laterVersion = z.int().min(2);
 const taskFields = { task: taskId, node: nodeKey, iteration: z.int().nonnegative(), attempt: z.int().positive() };
 const handlerFields = { node: nodeKey, handler: text.min(1), frame: frameIndex, task: taskId.optional() };
@@ -42,19 +42,19 @@ const callFields = { call: text.min(1), tool: text, node: nodeKey, task: taskId 
 const effectFields = { node: nodeKey, effect: text.min(1), frame: frameIndex };
 
 /**
- * What happens inside a run beyond the contract's events. Closed and versioned: a change of a shape is a new version.
- * Events say what changed and where to find it; values live once, in the rows they are about.
+ * Events inside a run beyond the contract's. Closed and versioned: changing a shape needs a new version. Events say what changed and where
+ * to find it; values are stored once, in their rows.
  */
 export const internalEvent = z.discriminatedUnion('type', [
   of('run.created', {
     driver: z.enum(['plan', 'workflow', 'graph']),
     name: text,
     origin: runOrigin.optional(),
-    /** Who started it; absent where nobody did, and in logs of before this was said. */
+    /** Who started it; absent if nobody did, and in logs from before this field existed. */
     by: text.optional(),
   }),
   of('run.claimed', { epoch: z.int().nonnegative(), owner: ownerId }),
-  /** The disk took no writes since then; what the run had to commit waited, and nothing of it was lost. */
+  /** The disk has accepted no writes since then; the run's commits waited, and none was lost. */
   of('run.held', { reason: storageReason, since: timestamp }),
   of('run.resumed', {
     frame: frameIndex.optional(),
@@ -96,7 +96,7 @@ export const internalEvent = z.discriminatedUnion('type', [
     ...taskFields,
     outcome: z.enum(['done', 'error', 'canceled']),
     error: taskError.optional(),
-    /** Its node was gone or restarted: the end is kept, its handlers do not run. */
+    /** Its node was gone or restarted: the end is recorded, but its handlers do not run. */
     stale: z.boolean(),
   }),
   of('task.retry', { ...taskFields, error: taskError, retryAt: timestamp }),
@@ -126,7 +126,7 @@ export const internalEvent = z.discriminatedUnion('type', [
     node: nodeKey.optional(),
     by: text,
   }),
-  /** How a fork came about: who asked, from which call or node, with which other input, and past which effects outside. */
+  /** How a fork was made: who asked, from which call or node, with which changed input, and past which outside effects. */
   of('run.forked', {
     by: text,
     call: text.min(1).optional(),
@@ -134,34 +134,34 @@ export const internalEvent = z.discriminatedUnion('type', [
     input: z.strictObject({ before: json, after: json }).optional(),
     effects: z.array(text).readonly(),
   }),
-  /** Somebody changed durable state from outside; the key's transition in this frame has both values. */
+  /** Durable state was changed from outside; the key's transition in this frame has both values. */
   of('state.edited', { key: text, frame: frameIndex, by: text, reason: text.min(1) }),
-  /** A node is retried by other rules than its own. */
+  /** A node's retry policy was overridden. */
   of('node.policy', { node: nodeKey, policy: retryPolicy, by: text }),
-  /** The model of an agent answered: chunk `index` of the stream of the task is what it said. */
+  /** An agent's model answered: chunk `index` of the task's stream has the message. */
   of('message.said', { task: taskId, node: nodeKey, index: z.int().nonnegative() }),
-  /** A tool call is about to be made; chunk `index` of the stream of the task has its input. */
+  /** A tool call is about to run; chunk `index` of the task's stream has its input. */
   of('call.proposed', { ...callFields, index: z.int().nonnegative() }),
-  /** A tool call begins, and how it ended. One that was canceled may begin again. Chunk `index` has its outcome in full. */
+  /** A tool call begins, and how it ended. A canceled one may begin again. Chunk `index` has its full outcome. */
   of('call.began', callFields),
   of('call.ended', {
     ...callFields,
     outcome: z.enum(['succeeded', 'failed', 'unknown', 'refused', 'denied', 'canceled']),
     index: z.int().nonnegative().optional(),
   }),
-  /** What a tool call had changed was brought back; with `kept`, what its rollback had overwritten was. */
+  /** A tool call's changes were undone; with `kept`, what its rollback had overwritten was restored. */
   of('call.undone', { ...callFields, paths: z.array(text).readonly(), by: text, kept: z.boolean().optional() }),
-  /** Files went back to before a tool call, or with `after` to after it, and the run goes on from there as the fork. */
+  /** Files were restored to before a tool call, or with `after` to after it, and the run continues from there as the fork. */
   of('run.rolled_back', { ...callFields, after: z.boolean().optional(), fork: runId, by: text }),
-  /** Whether the run stays, however old it gets. */
+  /** Whether the run is exempt from retention. */
   of('run.kept', { kept: z.boolean(), by: text }),
-  /** Stands in the place of an event that was taken away with its frame. */
+  /** Replaces an event that was removed with its frame. */
   of('event.gone', {}),
-  /** A secret that was found later was taken out of these records. */
+  /** A secret found later was removed from these records. */
   of('run.redacted', { records: z.array(frameIndex).readonly(), name: text, by: text, why: text }),
   /** These frames were collected: their trees, statuses, state and events are gone. */
   of('run.collapsed', { frames: z.array(frameRange).readonly(), by: text }),
-  /** Everything before came from a bundle: of which run, with which head, and who brought it here. */
+  /** Everything before came from a bundle: its run, its head, and who imported it. */
   of('run.imported', { run: runId, head: digest, bundle: digest, by: text }),
   of('usage.recorded', { call: text, node: nodeKey.optional(), task: taskId.optional() }),
 ]);

@@ -10,31 +10,31 @@ import { type EventDraft, eventDraft } from './stored-event.ts';
 const place = z.int().nonnegative();
 
 /**
- * An event that follows from another part of its record (T3): its type, and where that part is. What the part does not say
- * stands behind it.
+ * An event that follows from another part of its record (T3): its type and the index of that part, followed by anything the part does not
+ * say.
  */
 export const shortEvent = z.union([
   z.tuple([z.literal('task.started'), place]),
-  /** And whether its end is stale. */
+  /** Plus whether its end is stale. */
   z.tuple([z.literal('task.ended'), place, z.boolean()]),
   z.tuple([z.literal('state.changed'), place]),
-  /** Of an interval; and the status before it. */
+  /** Of an interval, plus the previous status. */
   z.tuple([z.literal('node.status'), place, nodeStatus]),
-  /** Of a task; its handler, and in which frame. */
+  /** Of a task, plus its handler and frame. */
   z.tuple([z.literal('handler.ran'), place, text, z.int().nonnegative()]),
   z.tuple([z.literal('frame.committed')]),
 ]);
 type ShortEvent = z.infer<typeof shortEvent>;
 
-/** An event as a record keeps it. */
+/** An event as stored in a record. */
 export type KeptEvent = ShortEvent | EventDraft;
-/** No union, which would not say where the fault of an event is. */
+/** Not a union, which would not locate the fault within an event. */
 export const keptEvent = z.custom<KeptEvent>().superRefine((value, context) => {
   const parsed = (Array.isArray(value) ? shortEvent : eventDraft).safeParse(value);
   for (const issue of parsed.error?.issues ?? []) context.addIssue({ ...issue });
 });
 
-/** The parts of a record that events follow from. */
+/** The parts of a record from which events follow. */
 interface Parts {
   readonly tasks?: readonly Task[] | undefined;
   readonly transitions?: readonly Transition[] | undefined;
@@ -42,7 +42,7 @@ interface Parts {
   readonly frame?: Frame | undefined;
 }
 
-/** Events as their record keeps them: short where they follow from its other parts, whole where they do not. */
+/** Events as their record stores them: short if they follow from its other parts, otherwise whole. */
 export function keptEvents(parts: Parts, events: readonly EventDraft[]): readonly KeptEvent[] {
   const places = placesIn(parts);
   return events.map(event => {
@@ -53,7 +53,7 @@ export function keptEvents(parts: Parts, events: readonly EventDraft[]): readonl
   });
 }
 
-/** Whether a kept event can be told in full: its record has the part that it follows from. */
+/** Whether a stored event can be expanded: its record has the part from which it follows. */
 export function isTold(parts: Parts, kept: KeptEvent): boolean {
   if (!isShort(kept)) return true;
   switch (kept[0]) {
@@ -75,14 +75,14 @@ export function isTold(parts: Parts, kept: KeptEvent): boolean {
 
 const ENDED = new Set<unknown>(['done', 'error', 'canceled'] satisfies Task['status'][]);
 
-/** A kept event in full; undefined where its record has no part that it follows from. */
+/** A stored event in full; undefined if its record lacks the part from which it follows. */
 export function fullEvent(parts: Parts, kept: KeptEvent): EventDraft | undefined {
   if (!isShort(kept)) return kept;
   if (!isTold(parts, kept)) return undefined;
   return told(parts, kept);
 }
 
-/** Requires `isTold`: the part that the event follows from is there. */
+/** Requires `isTold`. */
 function told(parts: Parts, kept: ShortEvent): EventDraft {
   const { tasks = [], transitions = [], intervals = [], frame } = parts;
   switch (kept[0]) {
@@ -136,7 +136,7 @@ function attemptOf({ id, node, iteration, retryCount }: Task) {
   return { task: id, node, iteration, attempt: retryCount + 1 };
 }
 
-/** The status that an interval brings, where it is one. */
+/** The status that an interval sets, if it sets one. */
 function statusIn({ space, change }: IntervalWrite): NodeStatus | undefined {
   const status = space === 'status' ? changedStatus(change) : undefined;
   return STATUSES.has(status) ? (status as NodeStatus) : undefined;
@@ -151,7 +151,7 @@ function changedStatus(change: Change): unknown {
   return step?.op === 'set' ? step.value : undefined;
 }
 
-/** The short form of an event, if there is the part it may follow from. */
+/** The short form of an event, if a part exists from which it may follow. */
 function shortOf(event: EventDraft, places: Places): ShortEvent | undefined {
   switch (event.type) {
     case 'task.started':
@@ -191,7 +191,7 @@ function placesIn({ tasks, transitions, intervals }: Parts): Places {
   };
 }
 
-/** Where items are, by key; made when it is first asked for. */
+/** Indexes of items by key, built on first use. */
 function placesBy<Item>(items: readonly Item[] = [], keyOf: (item: Item) => string | undefined): PlacesByKey {
   let places: ReadonlyMap<string | undefined, number> | undefined;
   return () => (places ??= new Map(items.map((item, place) => [keyOf(item), place])));

@@ -2,7 +2,7 @@ import { type Digest, eventId, type RUN_EVENT_VERSION, type RunEvent, runEvent, 
 import * as z from 'zod';
 import { INTERNAL_EVENT_VERSION, type InternalEvent, internalEvent } from './internal-event.ts';
 
-/** Every event of a run: the contract's, and ours. */
+/** Every event of a run: the contract's and the internal ones. */
 export const anyEvent = z.discriminatedUnion('type', [...runEvent.options, ...internalEvent.options]);
 export type AnyEvent = RunEvent | InternalEvent;
 
@@ -11,9 +11,8 @@ type WithoutPlace<Event extends AnyEvent> = Event extends unknown
   : never;
 
 /**
- * An event that has no place yet: the commit gives it its run, its `seq` and its version. Its time is that of the commit, and its
- * id follows from its place, unless it brings its own: what comes from outside the driver has an id, by which a second try is
- * known.
+ * An event without a place: the commit assigns its run, `seq` and version. Its time is that of the commit, and its id derives from its
+ * place, unless it brings its own: an event from outside the driver has an id that identifies a second attempt.
  */
 export type EventDraft = WithoutPlace<AnyEvent>;
 
@@ -30,10 +29,10 @@ function drafts(): [z.ZodObject, ...z.ZodObject[]] {
   return made as unknown as [z.ZodObject, ...z.ZodObject[]];
 }
 
-/** The version of both, which the schemas of events hold. */
+/** The version of both kinds, fixed by their schemas. */
 export const EVENT_VERSION: typeof RUN_EVENT_VERSION & typeof INTERNAL_EVENT_VERSION = INTERNAL_EVENT_VERSION;
 
-/** An event with the hash of the record that tells it. */
+/** An event with the hash of its record. */
 export interface StoredEvent {
   readonly event: AnyEvent;
   readonly hash: Digest;

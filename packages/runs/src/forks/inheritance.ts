@@ -4,17 +4,16 @@ import { isInRanges } from '../retention/frame-range.ts';
 import type { RunRecord } from '../run/run-record.ts';
 
 /**
- * What a fork has of its parent when it begins, by reference: every value that held in the parent's frame holds in the
- * fork's frame 0, and tasks whose end was handled before it are there under ids of the fork's own. A store copies rows;
- * what lies in blobs is neither read nor written.
+ * The initial state that a fork takes from its parent, by reference: every value that held in the parent's frame holds in the fork's frame
+ * 0, and tasks whose end was handled before it exist under the fork's own ids. A store copies rows; blobs are neither read nor written.
  */
 export const inheritance = z.strictObject({ run: runId, frame: z.int().nonnegative() });
 export type Inheritance = z.infer<typeof inheritance>;
 
-/** The trigger of the first transition of every key of state that a fork has of its parent. */
+/** The trigger of the first transition of every state key that a fork inherits. */
 export const INHERITED = 'run.forked';
 
-/** Why a run cannot inherit, or undefined where it can: only a fork does, from the frame that its origin names. */
+/** Why a run cannot inherit; undefined if it can. Only a fork inherits, from the frame that its origin names. */
 export function inheritanceFault(
   fork: RunRecord,
   { run, frame }: Inheritance,

@@ -4,8 +4,7 @@ import * as z from 'zod';
 const path = z.array(z.union([text, z.int().nonnegative()])).readonly();
 
 /**
- * One step of a patch. `splice` replaces a part of a list or, counted in UTF-16 units, of a text; so what grows at its end
- * costs what was added.
+ * One step of a patch. `splice` replaces a part of a list or, counted in UTF-16 units, of a text; so appending costs only what was added.
  */
 export const patchStep = z.discriminatedUnion('op', [
   z.strictObject({ op: z.literal('set'), path, value: json }),
@@ -20,7 +19,7 @@ export const patchStep = z.discriminatedUnion('op', [
 ]);
 export type PatchStep = z.infer<typeof patchStep>;
 
-/** How a value became another one. A patch is against the value right before it. */
+/** How one value became another. A patch applies to the value right before it. */
 export const change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('set'), value: json }),
   z.strictObject({ kind: z.literal('patch'), steps: z.array(patchStep).min(1).readonly() }),
@@ -28,5 +27,5 @@ export const change = z.discriminatedUnion('kind', [
 ]);
 export type Change = z.infer<typeof change>;
 
-/** A value, or undefined where there is none. */
+/** A value, or undefined if there is none. */
 export type Maybe = Json | undefined;

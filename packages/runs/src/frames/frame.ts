@@ -4,7 +4,7 @@ import { nodeKey } from '../ids.ts';
 
 const keys = z.array(text).readonly();
 
-/** What made a frame necessary, and from where. */
+/** What caused a frame, and where. */
 export const frameTrigger = z.strictObject({
   kind: z.enum(['start', 'resume', 'state', 'task', 'decision', 'signal', 'timer', 'file', 'operator', 'effect']),
   node: nodeKey.optional(),
@@ -14,8 +14,8 @@ export const frameTrigger = z.strictObject({
 export type FrameTrigger = z.infer<typeof frameTrigger>;
 
 /**
- * One render of a plan. Its tree, statuses, state and the keys it read are intervals; here is what only this frame
- * knows. `verifiable` is false where the render read something that was not recorded.
+ * One render of a plan. Its tree, statuses, state and reads are intervals; this holds the rest. `verifiable` is false if the render read
+ * something that was not recorded.
  */
 export const frame = z.strictObject({
   index: z.int().nonnegative(),
@@ -24,10 +24,10 @@ export const frame = z.strictObject({
   mounted: z.array(nodeKey).readonly(),
   unmounted: z.array(nodeKey).readonly(),
   written: keys,
-  /** Of the plan, the statuses and the state together: what a verifying replay must reproduce. */
+  /** Of the plan, the statuses and the state together: a verifying replay must reproduce it. */
   digest,
   verifiable: z.boolean(),
-  /** The version of the plan that made it; absent where that is the first (R38). */
+  /** The plan version that made it; absent for the first (R38). */
   planVersion: z.int().min(2).optional(),
 });
 export type Frame = z.infer<typeof frame>;

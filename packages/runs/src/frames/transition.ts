@@ -4,8 +4,8 @@ import { nodeKey } from '../ids.ts';
 import { change } from './change.ts';
 
 /**
- * One applied state action. `index` is its place among the transitions of its frame, in the order they were applied. The
- * change is against the value that the key had right before, so the log grows by what changed; readers get both values.
+ * One applied state action. `index` is its place among the transitions of its frame, in order of application. The change is relative to the
+ * key's previous value, so the log grows only by what changed; readers get both values.
  */
 export const transition = z.strictObject({
   frame: z.int().nonnegative(),

@@ -4,8 +4,8 @@ import type { Change, Maybe, PatchStep } from './change.ts';
 type Path = readonly (string | number)[];
 
 /**
- * The change from one value to another, or undefined where they are equal. A patch where that takes fewer bytes than the
- * whole value. Parts that are the same object in both are not looked into, so the cost is that of what changed.
+ * The change from one value to another; undefined if they are equal. A patch if that is smaller than the whole value. Parts that are the
+ * same object in both are skipped, so the cost is proportional to the change.
  */
 export function changeBetween(old: Maybe, next: Maybe): Change | undefined {
   if (next === undefined) return old === undefined ? undefined : { kind: 'gone' };
@@ -17,7 +17,7 @@ export function changeBetween(old: Maybe, next: Maybe): Change | undefined {
   return takesMoreThan(next, bytes) ? { kind: 'patch', steps } : { kind: 'set', value: next };
 }
 
-/** The value after a change, or why the change does not fit the value. Shares with the old value what did not change. */
+/** The value after a change, or why the change does not fit. Shares unchanged parts with the old value. */
 export function applyChange(value: Maybe, change: Change): Result<Maybe, string> {
   switch (change.kind) {
     case 'set':
@@ -30,8 +30,8 @@ export function applyChange(value: Maybe, change: Change): Result<Maybe, string>
 }
 
 /**
- * The same for many patches of a value that is the caller's own, such as one just parsed: it is changed in place, so that
- * a list of N items is put together from N patches in N steps.
+ * Applies many patches to a value that the caller owns, such as one just parsed: it is changed in place, so that a list of N items is
+ * assembled from N patches in N steps.
  */
 export function replayPatches(own: Maybe, patches: Iterable<readonly PatchStep[]>): Result<Maybe, string> {
   let current = own;
@@ -54,7 +54,7 @@ function applySteps(value: Maybe, steps: readonly PatchStep[], isOwn: boolean): 
   return ok(current);
 }
 
-/** Texts below this are replaced as a whole. */
+/** Shorter texts are replaced whole. */
 const MIN_SPLICED_TEXT = 64;
 
 function collectSteps(old: Json, next: Json, path: Path, steps: PatchStep[]): void {
@@ -105,7 +105,7 @@ function textSteps(old: string, next: string, path: Path, steps: PatchStep[]): v
   while (start < shorter && old[start] === next[start]) start++;
   let end = 0;
   while (end < shorter - start && old[old.length - 1 - end] === next[next.length - 1 - end]) end++;
-  // A cut between the halves of a surrogate pair would leave a text that has no UTF-8 form.
+  // Splitting a surrogate pair would leave a text without a UTF-8 form.
   if (start > 0 && isHighSurrogate(next, start - 1)) start--;
   if (end > 0 && isHighSurrogate(next, next.length - end - 1)) end--;
   const insert = next.slice(start, next.length - end);
@@ -155,7 +155,7 @@ function withItem(list: readonly Json[], index: number, item: Json, isOwn: boole
 
 function withMember(object: JsonObject, key: string, value: Json, isOwn: boolean): JsonObject {
   if (!isOwn) return { ...object, [key]: value };
-  // Not an assignment: that would change the prototype where the member is named __proto__.
+  // Not an assignment: that would set the prototype for a member named __proto__.
   return Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
@@ -187,7 +187,7 @@ function areEqual(left: Json | undefined, right: Json | undefined): boolean {
   );
 }
 
-/** Whether a value's JSON is longer than `limit`; looks no further than that. */
+/** Whether a value's JSON is longer than `limit`; stops there. */
 function takesMoreThan(value: Json, limit: number): boolean {
   let left = limit;
   const walk = (part: Json): void => {

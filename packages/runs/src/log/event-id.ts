@@ -3,8 +3,8 @@ import { Bug, type EventId, type RunId } from '@signalbox/model';
 /**
  * The id of an event by its place (T3): the UUIDv5 whose namespace is the log's id and whose name is `<record>/<index>`.
  *
- * Every event of every commit gets one, so it is made here of a single block of SHA-1: a quarter of what a general UUIDv5 takes. A
- * test holds it against that. It names a place and protects nothing.
+ * Every event of every commit gets one, so it is computed here from a single SHA-1 block, in a quarter of the time of a general UUIDv5. A
+ * test compares the two. It identifies a place and protects nothing.
  */
 export function eventIdAt(log: RunId, record: number, index: number): EventId {
   const name = `${record}/${index}`;
@@ -14,7 +14,7 @@ export function eventIdAt(log: RunId, record: number, index: number): EventId {
   return `${hexOf(first)}-${left.slice(0, 4)}-${left.slice(4)}-${right.slice(0, 4)}-${right.slice(4)}${hexOf(fourth)}` as EventId;
 }
 
-/** What a block has room for beside the namespace, the mark of the end and the length. */
+/** The room in a block beside the namespace, the end mark and the length. */
 const MAX_NAME = 64 - 16 - 1 - 8;
 
 type Words = readonly [number, number, number, number];
@@ -22,7 +22,7 @@ type Words = readonly [number, number, number, number];
 let lastLog: RunId | undefined;
 let lastNamespace: Words = [0, 0, 0, 0];
 
-/** The bytes of a log's id. Events of one log come one after the other. */
+/** The bytes of a log's id; cached, because events of one log come in sequence. */
 function namespaceOf(log: RunId): Words {
   if (log === lastLog) return lastNamespace;
   const hex = log.replaceAll('-', '');
@@ -35,7 +35,7 @@ function namespaceOf(log: RunId): Words {
 const schedule = new Int32Array(80);
 const [A, B, C, D, E] = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0] as const;
 
-/** The first four words of the SHA-1 of a namespace and a name in ASCII that fit into one block. */
+/** The first four words of the SHA-1 of a namespace and an ASCII name that fit into one block. */
 function sha1(namespace: Words, name: string): Words {
   const w = schedule;
   w.set(namespace);

@@ -2,15 +2,15 @@ import { type Digest, err, type Hasher, type Json, ok, type Result, type Timesta
 import { type Packed, unpackBody } from './packed-body.ts';
 import { type LogRecord, type RecordBody, type RecordHeader, recordBody, recordHeader } from './record.ts';
 
-/** A record as it is read. */
+/** A parsed record. */
 export interface OpenRecord {
   readonly header: RecordHeader;
   readonly body: RecordBody;
-  /** Of the body as it is stored: the one that the header names, unless the body was replaced. */
+  /** Of the stored body: the one that the header names, unless the body was replaced. */
   readonly digest: Digest;
 }
 
-/** The header of a record, or why it is not one. */
+/** Parses the header of a record, or says why it is invalid. */
 export function openHeader(text: string): Result<RecordHeader, string> {
   const parsed = parse(text);
   if (parsed.ok && isPlainHeader(text)) return ok(parsed.value as unknown as RecordHeader);
@@ -25,7 +25,7 @@ const PLAIN_HEADER = new RegExp(
     `"version":[1-9][0-9]{0,14},"seq":${NUMBER},"events":${NUMBER},"body":"sha256:[0-9a-f]{64}"}$`,
 );
 
-/** A header has one form, so a good one is told by it: reading a long log spends much of its time here. */
+/** A header has one form, so a valid one is recognized by it: reading a long log spends much of its time here. */
 function isPlainHeader(text: string): boolean {
   const at = PLAIN_HEADER.exec(text)?.[1];
   if (at === undefined) return false;
@@ -34,9 +34,9 @@ function isPlainHeader(text: string): boolean {
 }
 
 /**
- * The header and the body of a record, with what lies in blobs in its place; or why it cannot be read. The digest of the body
- * is checked, so it is what was committed; a body that says which record replaced it is for the caller to check, by that record.
- * The chain is not checked: that takes the record before it. Without `textOf` null stands for what lies in blobs.
+ * Parses a record's header and body, with values from blobs in their places, or says why it is unreadable. The body's digest is checked, so
+ * it is what was committed; for a replaced body, the caller checks it against the record that replaced it. The chain is not checked: that
+ * takes the previous record. Without `textOf`, values in blobs are null.
  */
 export function openRecord(
   { header: headerText, body: bodyText }: Pick<LogRecord, 'header' | 'body'>,
@@ -55,13 +55,13 @@ export function openRecord(
   return whole.ok ? ok({ header: header.value, body: whole.value as unknown as RecordBody, digest }) : whole;
 }
 
-/** The same for a record that somebody else may have written: its body is checked by its schema too. */
+/** The same for an untrusted record: its body is also checked against its schema. */
 export function openForeignRecord(...given: Parameters<typeof openRecord>): Result<OpenRecord, string> {
   const opened = openRecord(...given);
   if (!opened.ok) return opened;
   const body = recordBody.safeParse(opened.value.body);
   if (!body.success) return err(`its body is not what a commit writes, at ${body.error.issues[0]?.path.join('.')}`);
-  // As it was written: a schema may put members into another order.
+  // As written: a schema may reorder members.
   return opened;
 }
 
@@ -71,14 +71,14 @@ function isReplaced(body: Json): boolean {
 
 type Members = { [key: string | number]: Json };
 
-/** The value of a member of its own; undefined where there is no such member. */
+/** The value of an own member; undefined if there is none. */
 function memberOf(holder: unknown, key: string | number): unknown {
   return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key)
     ? (holder as Members)[key]
     : undefined;
 }
 
-/** Puts the values that lie in blobs into a body that was just parsed. The place of each is in the body, and holds null. */
+/** Inserts the values from blobs into a parsed body. The place of each is in the body, and holds null. */
 function withLarge(body: Json, textOf: (blob: Digest) => string): Result<Json, string> {
   const { large } = body as { readonly large?: NonNullable<RecordBody['large']> };
   if (!Array.isArray(large)) return ok(body);

@@ -8,13 +8,13 @@ import type { Task } from '../tasks/task.ts';
 import type { RecordBody } from './record.ts';
 
 /**
- * A body as it is stored: without what its other parts say already, and without what is as it nearly always is. Steps of plans are
- * committed by the thousand; packed, one takes about two thirds of the room.
+ * The stored form of a body: without what other parts already say, and without the usual defaults. Plans commit thousands of steps; packing
+ * saves about a third.
  *
- * - A frame, a transition or a task has no time where that is the time of the record.
- * - An interval is a list: space, key, change, and the frame it holds from where that is not the frame of the record.
- * - A transition has no change where the state of its key changes by the same. Not where values lie in blobs: null stands for each of
- *   those, so two that look the same may not be.
+ * - A frame, a transition or a task has no time if that is the time of the record.
+ * - An interval is a list: space, key, change, and the frame from which it holds, if that is not the record's frame.
+ * - A transition has no change if the state of its key has the same one. Values in blobs are exempt: null replaces each of them, so two
+ *   that look the same may differ.
  */
 export function packBody(body: RecordBody, at: Timestamp): object {
   const { frame, intervals, transitions, tasks, large } = body;
@@ -29,7 +29,7 @@ export function packBody(body: RecordBody, at: Timestamp): object {
   };
 }
 
-/** The body that was packed. Throws on what is no such body. */
+/** Unpacks a body. Throws if it is not a packed body. */
 export function unpackBody(packed: Packed, at: Timestamp): RecordBody {
   const frame = packed.frame && unpackFrame(packed.frame, at);
   const intervals = packed.intervals?.map(interval => unpackInterval(interval, frame));
@@ -44,7 +44,7 @@ export function unpackBody(packed: Packed, at: Timestamp): RecordBody {
   } as RecordBody;
 }
 
-/** What `packBody` makes. */
+/** The result of `packBody`. */
 export type Packed = Omit<RecordBody, 'frame' | 'intervals' | 'transitions' | 'tasks'> & {
   readonly frame?: Partial<Frame>;
   readonly intervals?: readonly PackedInterval[];

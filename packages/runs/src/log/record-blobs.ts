@@ -3,19 +3,19 @@ import type { OpenRecord } from './open-record.ts';
 import type { RecordBody } from './record.ts';
 import { blobsOf } from './seal-record.ts';
 
-/** Contents that a record cannot do without: values that are too large for it, files of plans, and artifacts. */
+/** Contents that a record requires: values too large for it, plan files, and artifacts. */
 export function neededBlobs({ header, body }: Pick<OpenRecord, 'header' | 'body'>): readonly Digest[] {
   const { run, artifacts } = body;
   const source = run?.kind === 'create' ? run.run.source : run?.change.source;
   return [
-    // The header names those of the body that was committed.
+    // The header names those of the committed body.
     ...(body.away?.by === undefined ? (header.blobs ?? []) : blobsOf(body)),
     ...(source?.files.map(({ digest }) => digest) ?? []),
     ...(artifacts?.flatMap(({ digest, content }) => (content === undefined ? [digest] : [])) ?? []),
   ];
 }
 
-/** Contents that values of a record mention: files of workspaces, and files that a render read. */
+/** Contents that a record's values mention: files of workspaces, and files that a render read. */
 export function mentionedBlobs({ intervals, begins }: RecordBody): readonly Digest[] {
   const values = [
     ...(intervals?.map(({ space, key, change: value }) => ({ space, key, value })) ?? []),

@@ -4,15 +4,15 @@ import { type AnyEvent, EVENT_VERSION, type EventDraft, type StoredEvent } from 
 import { eventIdAt } from './event-id.ts';
 import type { RecordDraft, RecordHeader } from './record.ts';
 
-/** The events that a record tells, in their places (T3); or why it cannot be read. */
+/** The events of a record, in their places (T3); or why it is unreadable. */
 export function recordEvents(header: Place, body: RecordDraft, hash: Digest): Result<readonly StoredEvent[], string> {
   const told = toldEvents(header, body);
   return told.ok ? ok(placedEvents(header, told.value, hash)) : told;
 }
 
 /**
- * The events of a record in full; or which of them cannot be told. Where they were taken away, each is said to be gone, so that
- * every `seq` is still answered (T7).
+ * The events of a record in full, or which of them is incomplete. Removed events are each reported as gone, so that every `seq` still has
+ * an answer (T7).
  */
 export function toldEvents(
   { events }: Pick<RecordHeader, 'events'>,
@@ -24,7 +24,7 @@ export function toldEvents(
   return ok((body.events ?? []).map(kept => fullEvent(body, kept) as EventDraft));
 }
 
-/** Which event of a record cannot be told, if there is one. */
+/** The first event of a record that cannot be expanded, if any. */
 export function untoldEvent(body: RecordDraft): string | undefined {
   const at = body.events?.findIndex(kept => !isTold(body, kept)) ?? -1;
   return at < 0 ? undefined : `its event ${at} follows from nothing in it`;

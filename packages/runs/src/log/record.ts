@@ -14,14 +14,14 @@ import { usageRecord } from '../usage/usage.ts';
 import { bodyAway, takingAway } from './taken-away.ts';
 
 /**
- * One commit of a run, as it is kept (T1). The records of a run are its log: everything else that shows it follows from them.
+ * One commit of a run, as stored (T1). The records of a run are its log: everything else about it follows from them.
  *
- * R1  `hash = H(hash before, header)`, and the header names the digest of the body: the bytes that are stored are the bytes
- *     that are hashed, and nobody serialises them again.
- * R2  The body is the outcome of the commit. Nothing is left to be decided when it is read.
- * R3  The body begins with a salt, so that the digest of a body that was taken away tells nothing about it (T7).
+ * R1  `hash = H(previous hash, header)`, and the header names the digest of the body: the stored bytes are the hashed bytes, and are never
+ *     serialized again.
+ * R2  The body is the outcome of the commit. Reading it decides nothing.
+ * R3  The body begins with a salt, so that the digest of a removed body reveals nothing about it (T7).
  * R4  A value of more than 64 kB is in a blob that the body and the header name (T5).
- * R5  A body may be replaced by what is left of it. The header stays, and a later record says so (T7).
+ * R5  A body may be replaced by its remains. The header stays, and a later record says so (T7).
  */
 export interface LogRecord {
   readonly header: string;
@@ -37,13 +37,13 @@ export const recordHeader = z.strictObject({
   /** Counts the commits of the log from 0. */
   n: z.int().nonnegative(),
   at: timestamp,
-  /** Whether the run's driver committed it, or somebody else. */
+  /** Whether the run's driver committed it, or someone else. */
   who: z.enum(['driver', 'outside']),
   /** The run's version after it. */
   version: z.int().positive(),
   /** The `seq` of its first event. */
   seq: z.int().nonnegative(),
-  /** How many events it tells. */
+  /** How many events it has. */
   events: z.int().nonnegative(),
   blobs: z.array(digest).readonly().optional(),
   body: digest,
@@ -57,7 +57,7 @@ export const heldValue = z.union([
 ]);
 export type HeldValue = z.infer<typeof heldValue>;
 
-/** Everything that a fork has when it begins, so that it can be verified and rebuilt without its parent (R18). */
+/** The entire initial state of a fork, so that it can be verified and rebuilt without its parent (R18). */
 export const beginning = z.strictObject({
   /** By space and key; they hold from frame 0 on. */
   intervals: z.array(z.strictObject({ space: intervalSpace, key: text.min(1), value: heldValue })).readonly(),
@@ -65,7 +65,7 @@ export const beginning = z.strictObject({
 });
 export type Beginning = z.infer<typeof beginning>;
 
-/** A value of the body that lies in a blob; null stands in its place. */
+/** A value of the body that is in a blob; null in its place. */
 const largeValue = z.strictObject({
   at: z.array(z.union([text, z.int().nonnegative()])).readonly(),
   blob: digest,
@@ -90,12 +90,12 @@ export const recordBody = z.strictObject({
   decisions: z.array(decision).readonly().optional(),
   artifacts: z.array(artifactRecord).readonly().optional(),
   usage: z.array(usageRecord).readonly().optional(),
-  /** What agents said and did, but for the parts that a message was put together from. */
+  /** Agent output, except for message parts. */
   stream: z.array(streamChunk).readonly().optional(),
   events: z.array(keptEvent).readonly().optional(),
   large: z.array(largeValue).readonly().optional(),
 });
 export type RecordBody = z.infer<typeof recordBody>;
 
-/** A body that has neither salt nor blobs yet. */
+/** A body without salt and blobs. */
 export type RecordDraft = Omit<RecordBody, 'salt' | 'large'>;

@@ -5,13 +5,13 @@ import { type LogRecord, RECORD_VERSION, type RecordBody, type RecordDraft, type
 
 export interface SealPorts {
   readonly hasher: Hasher;
-  /** Random, and not used again. */
+  /** Random, never reused. */
   readonly salt: () => string;
-  /** Makes a text durable as a blob, and names it. */
+  /** Stores a text durably as a blob and names it. */
   readonly putText: (text: string) => Digest;
 }
 
-/** The record of a commit, chained to the one before it. What is too large for it is put into blobs first. */
+/** The record of a commit, chained to the previous one. Values too large for it are first put into blobs. */
 export function sealRecord(
   { hasher, salt, putText }: SealPorts,
   before: Digest,
@@ -36,13 +36,13 @@ export function sealBody(
 ): { readonly body: string; readonly blobs: readonly Digest[] } {
   const written: RecordBody = { salt: salt(), ...draft };
   const body = JSON.stringify(packBody(written, at));
-  // No UTF-16 unit takes more than three bytes: what is short holds nothing large.
+  // A UTF-16 unit takes at most three bytes: a short text holds nothing large.
   if (body.length * 3 <= INLINE_MAX_BYTES) return { body, blobs: blobsOf(written) };
   const small = withoutLarge(written, putText);
   return { body: small === written ? body : JSON.stringify(packBody(small, at)), blobs: blobsOf(small) };
 }
 
-/** Where plain data of any size may be, as paths; '*' stands for every item. */
+/** Paths where plain data of any size may be; '*' stands for every item. */
 const LARGE_PLACES: readonly (readonly string[])[] = [
   ['run', 'run', 'input'],
   ['run', 'change', 'output'],
@@ -90,7 +90,7 @@ function withoutLarge(body: RecordBody, putText: SealPorts['putText']): RecordBo
   return large.length === 0 ? body : ({ ...(small as unknown as RecordBody), large } satisfies RecordBody);
 }
 
-/** Blobs that a body cannot do without. */
+/** Blobs that a body requires. */
 export function blobsOf({ large, begins }: RecordBody): readonly Digest[] {
   if (large === undefined && begins === undefined) return [];
   const names = new Set<Digest>(large?.map(({ blob }) => blob));

@@ -2,18 +2,18 @@ import { type Digest, digest, type Timestamp, text } from '@signalbox/model';
 import * as z from 'zod';
 import type { OpenRecord } from './open-record.ts';
 
-/** What a later record took out of a body. The body that is left stands in the place of the one that its header names (T7). */
+/** What a later record removed from a body. The remaining body replaces the one that its header names (T7). */
 export const bodyAway = z.strictObject({
-  /** The record that replaced the body. Absent where the log was sealed again since, as an import does. */
+  /** The record that replaced the body. Absent if the log was resealed since, as by an import. */
   by: z.int().positive().optional(),
-  /** The frame that was collected. It still counts. */
+  /** The collected frame. It still counts. */
   frame: z.int().nonnegative().optional(),
   /** Its events are gone; the header says how many there were. */
   events: z.literal(true).optional(),
 });
 export type BodyAway = z.infer<typeof bodyAway>;
 
-/** Which bodies a record replaced, who asked for it, and why. */
+/** The bodies that a record replaced, who asked for it, and why. */
 export const takingAway = z.strictObject({
   kind: z.enum(['collapse', 'redaction']),
   by: text.min(1),
@@ -22,7 +22,7 @@ export const takingAway = z.strictObject({
 });
 export type TakingAway = z.infer<typeof takingAway>;
 
-/** A record that replaced bodies, for whoever verifies the log. */
+/** A record that replaced bodies, for verifying the log. */
 export interface TakenAway {
   readonly kind: TakingAway['kind'];
   /** The number of the record, and when it was committed. */
@@ -35,17 +35,17 @@ export interface TakenAway {
 }
 
 /**
- * Checks while a log is read in order that every body is the one that its header names, or the one that the last record which
- * replaced it names.
+ * Checks, while a log is read in order, that every body is the one that its header names, or the one named by the last record that replaced
+ * it.
  *
- * 1. A replaced body names the record that replaced it, so it is accepted until that record comes; at the end none is left.
- * 2. A record replaces bodies of records before it, and names the digest that each had before.
- * 3. A body that is back, after a record replaced it, is a defect too.
+ * 1. A replaced body names the record that replaced it, so it is accepted until that record comes; at the end none may be left.
+ * 2. A record replaces bodies of earlier records, and names the previous digest of each.
+ * 3. A body that reappears after a record replaced it is also a defect.
  */
 export interface AwayCheck {
-  /** Takes in the next record. Returns why it does not follow. */
+  /** Adds the next record. Returns why it does not follow. */
   take(record: OpenRecord): string | undefined;
-  /** Returns the first body that is not as the log says, once all records were taken in. */
+  /** Returns the first body that contradicts the log, once all records were added. */
   end(): AwayFault | undefined;
   readonly taken: readonly TakenAway[];
 }
@@ -53,7 +53,7 @@ export interface AwayCheck {
 export interface AwayFault {
   readonly record: number;
   readonly what: string;
-  /** The body names a record as the one that replaced it which the log does not have, or not any more. */
+  /** The body claims to be replaced by a record that the log lacks, or no longer has. */
   readonly awaits?: number;
 }
 

@@ -12,7 +12,7 @@ import type { StreamChunk } from '../stream/stream-chunk.ts';
 import type { Task } from '../tasks/task.ts';
 import type { UsageRecord } from '../usage/usage.ts';
 
-/** Everything that is kept of one run. */
+/** All data of one run. */
 export interface KeptRun {
   record: RunRecord;
   readonly frames: Frame[];

@@ -8,7 +8,7 @@ import type { UsageTotal } from '../usage/usage.ts';
 import { type KeptRun, valueKey } from './kept-run.ts';
 
 export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
-  // A map keeps the order in which runs were made.
+  // A map keeps the order of creation.
   const newestFirst = () => [...runs.values()].reverse();
 
   function treeUsage(run: RunId): UsageTotal {
@@ -181,7 +181,7 @@ function isAskedFor(record: RunRecord, filter: RunFilter): boolean {
   );
 }
 
-/** What comes after the one with this id; nothing where there is none. */
+/** The items after the one with this id; empty if it does not exist. */
 function pageAfter<Item>(all: readonly Item[], after: string | undefined, idOf: (item: Item) => string) {
   if (after === undefined) return all;
   const at = all.findIndex(item => idOf(item) === after);

@@ -36,7 +36,7 @@ export function memoryRuns(hasher: Hasher): MemoryRuns {
   let salts = 0;
   const ports: SealPorts = {
     hasher,
-    // Nothing of a run outlives the process: there is nothing to guess.
+    // Nothing of a run outlives the process, so the salt need not be random.
     salt: () => String(salts++),
     putText(text) {
       const content = new TextEncoder().encode(text);
@@ -129,7 +129,7 @@ function viewOf(
   };
 }
 
-/** What a database's unique keys would refuse. */
+/** Duplicates that a database's unique keys would refuse. */
 function doubledRow(kept: KeptRun | undefined, plan: CommitPlan, outsideIds: ReadonlySet<EventId>): string | undefined {
   return (
     doubled(
@@ -163,7 +163,7 @@ function doubled<Key extends string>(keys: readonly Key[], isKept: (key: Key) =>
   return undefined;
 }
 
-/** What holds in a frame of a run, and its tasks that were handled before. */
+/** The values that hold in a frame of a run, and its tasks handled before. */
 function beginningOf(runs: ReadonlyMap<RunId, KeptRun>, fork: RunId, { run, frame }: Inheritance): Beginning {
   const parent = runs.get(run);
   const intervals = [...(parent?.values ?? [])].flatMap(([place, rows]) => {
@@ -179,7 +179,7 @@ function beginningOf(runs: ReadonlyMap<RunId, KeptRun>, fork: RunId, { run, fram
   return { intervals, tasks };
 }
 
-/** A new run with what it begins with. */
+/** A new run with its initial state. */
 function heir({ record, begins }: CommitPlan): KeptRun {
   const run = emptyRun(record);
   for (const { space, key, value } of begins?.intervals ?? []) {
@@ -206,7 +206,7 @@ function heir({ record, begins }: CommitPlan): KeptRun {
   return run;
 }
 
-/** Nothing that is kept in memory lies in a blob of its own. */
+/** Memory holds no values in separate blobs. */
 function jsonOf(value: HeldValue): Json {
   if ('json' in value) return value.json;
   throw new Bug(`the memory of runs holds no blob ${value.blob}`);

@@ -1,21 +1,21 @@
 import { cutAtWord } from '@signalbox/model';
 import { keyOfModel, type ModelName } from './rate-limits.ts';
 
-/** What a provider says of one of its limits, in the headers of an answer. */
+/** A limit that a provider reports in response headers. */
 export interface LimitWindow {
   readonly counts: 'requests' | 'tokens' | 'input_tokens' | 'output_tokens';
   readonly limit?: number;
   readonly remaining?: number;
-  /** When it is whole again, in milliseconds. */
+  /** When it resets, in milliseconds. */
   readonly resetsAt?: number;
 }
 
-/** How a call of a model went, and what the provider said of its limits. A call that was canceled says nothing. */
+/** How a model call went, and the limits that the provider reported. A canceled call reports nothing. */
 export type CallReport = { readonly windows?: readonly LimitWindow[] } & (
   | { readonly kind: 'answered' }
-  /** It is busy, and wants to be left alone for so long. */
+  /** The provider is busy and wants no calls for this long. */
   | { readonly kind: 'refused'; readonly retryAfterMs: number; readonly error: CallError }
-  /** It did not answer, or with an error of its own. */
+  /** The provider did not answer, or failed. */
   | { readonly kind: 'failed'; readonly error: CallError }
 );
 
@@ -25,11 +25,11 @@ export interface CallError {
   readonly message: string;
 }
 
-/** How a model stands, as its calls left it. */
+/** A model's state after its calls. */
 export interface ModelStanding {
   readonly name: ModelName;
   readonly calls: number;
-  /** How the last call went that was not canceled. */
+  /** The outcome of the last call that was not canceled. */
   readonly last?: CallReport['kind'];
   readonly failuresInRow: number;
   readonly lastUsedAt?: number;
@@ -37,12 +37,12 @@ export interface ModelStanding {
   readonly windows: readonly LimitWindow[];
 }
 
-/** By model, the one that was used last at the end. */
+/** By model, the most recently used last. */
 export type Standings = ReadonlyMap<string, ModelStanding>;
 
-/** Models that are remembered: whoever was not used for longest is forgotten first. */
+/** How many models are remembered; the least recently used is dropped first. */
 export const MAX_STANDINGS = 100;
-/** Characters of an error that are kept. */
+/** How many characters of an error are stored. */
 const MAX_MESSAGE = 500;
 
 export function recordCall(
@@ -74,7 +74,7 @@ function after(standing: ModelStanding, report: CallReport | undefined, now: num
 
 export type StandingHealth = 'ok' | 'limited' | 'failing' | 'unknown';
 
-/** How a model does now. One whose window is over has not been tried since: that is not known. */
+/** A model's current health. Unknown after a refusal whose window is over: the model was not tried since. */
 export function healthOfModel({ last }: ModelStanding, closedUntil: number | undefined, now: number): StandingHealth {
   if (closedUntil !== undefined && closedUntil > now) return 'limited';
   if (last === 'failed') return 'failing';
@@ -83,7 +83,7 @@ export function healthOfModel({ last }: ModelStanding, closedUntil: number | und
 
 const gravity: readonly StandingHealth[] = ['unknown', 'ok', 'limited', 'failing'];
 
-/** A provider is as well as the worst of its models that is known. */
+/** A provider is as healthy as its worst known model. */
 export function healthOfProvider(models: readonly StandingHealth[]): StandingHealth {
   return models.reduce<StandingHealth>(
     (worst, health) => (gravity.indexOf(health) > gravity.indexOf(worst) ? health : worst),
@@ -91,7 +91,7 @@ export function healthOfProvider(models: readonly StandingHealth[]): StandingHea
   );
 }
 
-/** Windows that still say something. */
+/** Windows that are still current. */
 export function openWindows({ windows }: ModelStanding, now: number): readonly LimitWindow[] {
   return windows.filter(({ resetsAt }) => resetsAt === undefined || resetsAt > now);
 }

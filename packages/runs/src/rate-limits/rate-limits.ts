@@ -2,19 +2,19 @@ import type { Rng } from '@signalbox/model';
 import { fraction } from '../tasks/retry.ts';
 
 /**
- * Who may call which model now: one window per provider and model, shared by every agent, so that one refusal holds all
- * of them back (§7.6.2). Plain data; time and randomness are arguments.
+ * Decides which models may be called now: one window per provider and model, shared by every agent, so that one refusal holds back all of
+ * them (§7.6.2). Plain data; time and randomness are arguments.
  */
 export interface RateLimits {
   readonly maxConcurrent: number;
   readonly running: number;
-  /** Until when nobody calls, by provider and model. */
+  /** Until when no calls are made, by provider and model. */
   readonly closedUntil: ReadonlyMap<string, number>;
 }
 
 export const DEFAULT_MAX_CONCURRENT = 10;
 
-/** A window is closed for a day at most; whoever is refused then closes it again. */
+/** A window closes for a day at most; another refusal closes it again. */
 export const LONGEST_WINDOW_MS = 86_400_000;
 
 export interface ModelName {
@@ -26,7 +26,7 @@ export type Admission =
   | { readonly kind: 'go'; readonly limits: RateLimits }
   /** The window opens again at `until`. */
   | { readonly kind: 'wait'; readonly until: number }
-  /** All places are taken; one is free after the next `releaseCall`. */
+  /** All slots are taken; one is free after the next `releaseCall`. */
   | { readonly kind: 'full' };
 
 export function openRateLimits(maxConcurrent = DEFAULT_MAX_CONCURRENT): RateLimits {
@@ -44,15 +44,15 @@ export function releaseCall(limits: RateLimits): RateLimits {
   return { ...limits, running: Math.max(0, limits.running - 1) };
 }
 
-/** Until when nobody calls a model; undefined where its window is open. */
+/** Until when a model may not be called; undefined if its window is open. */
 export function closedUntil(limits: RateLimits, name: ModelName, now: number): number | undefined {
   const until = limits.closedUntil.get(keyOfModel(name));
   return until !== undefined && until > now ? until : undefined;
 }
 
 /**
- * A provider refused a call. Its window closes for what it asked, and up to a tenth more so that not all come back in one
- * moment. A window is never shortened by a later report.
+ * Closes a window after a refusal, for the time that the provider asked plus up to a tenth, so that callers do not all return at once. A
+ * later report never shortens a window.
  */
 export function closeWindow(
   limits: RateLimits,
@@ -62,14 +62,14 @@ export function closeWindow(
 ): RateLimits {
   const { retryAfterMs, now } = refusal;
   const until = now + Math.ceil(Math.min(retryAfterMs, LONGEST_WINDOW_MS) * (1 + fraction(rng) / 10));
-  // Windows that are over are forgotten, so that the map stays as small as what is closed.
+  // Expired windows are dropped, which keeps the map small.
   const closed = [...limits.closedUntil].filter(([, end]) => end > now);
   const key = keyOfModel(name);
   const longest = Math.max(until, limits.closedUntil.get(key) ?? 0);
   return { ...limits, closedUntil: new Map([...closed, [key, longest]]) };
 }
 
-/** One text for each model. */
+/** A unique text per model. */
 export function keyOfModel({ provider, model }: ModelName): string {
   return JSON.stringify([provider, model]);
 }

@@ -5,12 +5,12 @@ import type { BodyAway } from '../log/taken-away.ts';
 import { type FrameRange, isInRanges } from './frame-range.ts';
 
 /**
- * What is left of the bodies of a run whose frames are collected (T7).
+ * The remaining bodies of a run after its frames are collected (T7).
  *
- * 1. Records of the driver between two kept frames lose their frame, their events, and the values that no kept frame shows.
- *    Everything else stays: tasks, transitions, decisions, artifacts, usage, messages, changes of the run.
- * 2. What others committed stays as it is.
- * 3. A patch that stays, of a value that goes, becomes the whole value.
+ * 1. Driver records between two kept frames lose their frame, their events, and the values that no kept frame shows. Everything else stays:
+ *    tasks, transitions, decisions, artifacts, usage, messages, changes of the run.
+ * 2. Commits from outside the driver stay unchanged.
+ * 3. A remaining patch of a removed value becomes a whole value.
  */
 export function collapseBodies(
   log: readonly RewrittenRecord[],
@@ -42,19 +42,19 @@ export function collapseBodies(
   };
 }
 
-/** Whether a record is the driver's, of a frame that is collected. */
+/** Whether a record is the driver's and belongs to a collected frame. */
 function isCollapsible({ record: { header }, outcome }: RewrittenRecord, collected: readonly FrameRange[]): boolean {
   return header.who === 'driver' && header.n > 0 && isInRanges(collected, outcome.record.frames - 1);
 }
 
-/** What stays of each write of a value, by the number of its record and its place there. */
+/** The remains of each value write, by record number and place. */
 function keptWrites(
   log: readonly RewrittenRecord[],
   collected: readonly FrameRange[],
   frames: number,
 ): ReadonlyMap<string, IntervalWrite> {
   const kept = new Map<string, IntervalWrite>();
-  /** For each frame, the first one from there on that is kept. What holds after the last frame is kept too. */
+  /** For each frame, the next kept one. The state after the last frame is kept too. */
   const nextKept = Array.from({ length: frames + 1 }, () => frames);
   for (let frame = frames - 1; frame >= 0; frame--) {
     nextKept[frame] = isInRanges(collected, frame) ? (nextKept[frame + 1] as number) : frame;

@@ -2,9 +2,8 @@ import { factsOfEvent } from '../events/event-facts.ts';
 import type { AnyEvent } from '../events/stored-event.ts';
 
 /**
- * The frames of a run that tell something: the first and the last, those in which a decision was asked for, answered or
- * withdrawn, those in which something failed, and those that a fork began from. An event that names no frame belongs to the
- * last frame before it.
+ * The significant frames of a run: the first and the last, those in which a decision was asked, answered or withdrawn, those with a
+ * failure, and those from which a fork started. An event that names no frame belongs to the last frame before it.
  */
 export function keptFrames(
   events: Iterable<AnyEvent>,

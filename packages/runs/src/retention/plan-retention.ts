@@ -3,36 +3,36 @@ import { hasRunEnded } from '../run/run-lifecycle.ts';
 import type { RunOrigin } from '../run/run-record.ts';
 import type { RetentionPolicy } from './retention-policy.ts';
 
-/** What of a run decides how long it stays. */
+/** The facts about a run that determine how long it is kept. */
 export interface RetainedRun {
   readonly id: RunId;
   readonly status: RunStatus;
   readonly endedAt?: Timestamp | undefined;
   readonly origin?: RunOrigin | undefined;
   readonly isKept: boolean;
-  /** Somebody drives it now. */
+  /** A process is driving it. */
   readonly isDriven: boolean;
   readonly isCollapsed: boolean;
   readonly frames: number;
 }
 
 export interface RetentionPlan {
-  /** Runs that go, each with all the sub-plans below it: together or not at all. */
+  /** Runs to remove, each with all its sub-plans: together or not at all. */
   readonly remove: readonly (readonly RunId[])[];
   readonly collapse: readonly RunId[];
-  /** Runs that would go by their age, and why they stay. */
+  /** Runs old enough to remove, and why they stay. */
   readonly spared: readonly { readonly run: RunId; readonly why: 'kept' | 'forked' }[];
 }
 
-/** Fewer frames than that are all first, last and beside them. */
+/** With fewer frames there is nothing to collect. */
 const MIN_FRAMES = 3;
 
 /**
- * Which runs go and which are collapsed now.
+ * Decides which runs to remove and which to collapse now.
  *
- * 1. A run and its sub-plans stay or go together, by the age of the run above them all.
- * 2. What has not ended, is driven, or is kept, or has anything below it that is, stays as it is.
- * 3. A run that was forked stays as long as the fork does; it may be collapsed.
+ * 1. A run and its sub-plans stay or go together, by the age of the topmost run.
+ * 2. A run that has not ended, is driven or is kept stays unchanged, and so does any run above it.
+ * 3. A run with a fork stays as long as the fork does; it may be collapsed.
  */
 export function planRetention(runs: readonly RetainedRun[], policy: RetentionPolicy, nowMs: number): RetentionPlan {
   const byId = new Map(runs.map(run => [run.id, run]));
@@ -51,7 +51,7 @@ export function planRetention(runs: readonly RetainedRun[], policy: RetentionPol
   const going = new Set(trees.filter(tree => isOver(tree) && !isKept(tree) && isOlder(tree, policy.removeAfterDays)));
   const treeOf = new Map(trees.flatMap(tree => tree.members.map(({ id }) => [id, tree] as const)));
   const forked = new Set<Tree>();
-  // A fork that stays holds its parent, whose own parent is then held too.
+  // A remaining fork holds its parent, which holds its own parent.
   for (let before = -1; before !== going.size; ) {
     before = going.size;
     for (const { id, origin } of runs) {

@@ -2,11 +2,11 @@ import * as z from 'zod';
 
 const days = z.number().nonnegative().max(36_500).nullable();
 
-/** How long runs are kept after they ended; null is for ever. What is said in `docs/retention.md` is what this does. */
+/** How long ended runs are kept; null means forever. `docs/retention.md` describes this. */
 export const retentionPolicy = z.strictObject({
-  /** Then only the frames that tell something are kept. */
+  /** After this, only significant frames are kept. */
   collapseAfterDays: days.default(30),
-  /** Then the run goes, with everything that only it needs. */
+  /** After this, the run is removed, with everything that only it needs. */
   removeAfterDays: days.default(90),
 });
 export type RetentionPolicy = z.infer<typeof retentionPolicy>;

@@ -2,18 +2,18 @@ import { text, timestamp } from '@signalbox/model';
 import * as z from 'zod';
 import { frameRange } from './frame-range.ts';
 
-/** What keeping writes to a run, beside its driver. */
+/** Marks a run as kept, from outside its driver. */
 export const keepWrite = z.strictObject({
-  /** Somebody wants the run to stay, however old it gets; null takes that back. */
+  /** Exempts the run from retention; null revokes that. */
   kept: z
     .strictObject({ at: timestamp, by: text.min(1) })
     .nullable()
     .optional(),
 });
 
-/** What keeping and collecting leave in a record. Collecting replaces bodies too, so no commit does it by itself. */
+/** What keeping and collecting write to a record. Collecting also replaces bodies, so a plain commit cannot do it. */
 export const retentionWrite = keepWrite.extend({
-  /** Frames that are collected: what only they showed goes. */
+  /** Collected frames: whatever only they showed is removed. */
   collapse: z.array(frameRange).readonly().optional(),
 });
 export type RetentionWrite = z.infer<typeof retentionWrite>;

@@ -3,22 +3,22 @@ import type { RunRecord, RunSource } from './run-record.ts';
 
 type Versioned = Pick<RunRecord, 'source' | 'earlierPlans'>;
 
-/** The files of every version of a run's plan, from version 1 on. */
+/** The source of every plan version of a run, from version 1 on. */
 export function planSources({ source, earlierPlans = [] }: Versioned): readonly RunSource[] {
   return source === undefined ? earlierPlans : [...earlierPlans, source];
 }
 
-/** The contents of the files of all versions. */
+/** The file contents of all versions. */
 export function planFilesOf(record: Versioned): readonly Digest[] {
   return planSources(record).flatMap(({ files }) => files.map(({ digest }) => digest));
 }
 
-/** The version that a run goes on with. */
+/** The current plan version of a run. */
 export function planVersionOf({ earlierPlans = [] }: Versioned): number {
   return earlierPlans.length + 1;
 }
 
-/** Whether two plans are the same code, whatever else is known of where it comes from. */
+/** Whether two plans are the same code, whatever their origin. */
 export function isSamePlan(a: RunSource | undefined, b: RunSource | undefined): boolean {
   return a !== undefined && b !== undefined && codeOf(a) === codeOf(b);
 }

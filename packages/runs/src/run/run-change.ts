@@ -3,7 +3,7 @@ import type { RetentionWrite } from '../retention/retention-write.ts';
 import { hasRunEnded, mayRunFollow } from './run-lifecycle.ts';
 import type { NewRun, RunChange, RunRecord } from './run-record.ts';
 
-/** A run right after it was created, before its first record has its hash. */
+/** A run right after creation, before its first record has a hash. */
 export function createRun(id: RunId, epoch: number, run: NewRun, at: Timestamp): RunRecord {
   return {
     ...run,
@@ -21,7 +21,7 @@ export function createRun(id: RunId, epoch: number, run: NewRun, at: Timestamp):
   };
 }
 
-/** A run after a change, or why the change cannot follow. */
+/** A run after a change, or why the change is not allowed. */
 export function changeRun(before: RunRecord, change: RunChange, at: Timestamp): Result<RunRecord, string> {
   const { status = before.status, epoch = before.epoch, inputSeq = before.inputSeq } = change;
   if (!mayRunFollow(before.status, status)) return err(`it cannot go from ${before.status} to ${status}`);
@@ -44,7 +44,7 @@ export function changeRun(before: RunRecord, change: RunChange, at: Timestamp): 
   return ok(changed);
 }
 
-/** A run after keeping or collecting it. */
+/** A run after it was kept or collapsed. */
 export function retainRun(before: RunRecord, { kept, collapse }: RetentionWrite): RunRecord {
   const { kept: was, ...rest } = before;
   const mark = kept === undefined ? was : (kept ?? undefined);
@@ -55,7 +55,7 @@ export function retainRun(before: RunRecord, { kept, collapse }: RetentionWrite)
   };
 }
 
-/** `output` may be null as a value; every other null takes a field away. */
+/** `output` may be null as a value; every other null removes a field. */
 function withoutNulls(change: RunChange): Partial<RunRecord> {
   return Object.fromEntries(
     Object.entries(change).filter(([key, value]) => value !== undefined && (value !== null || key === 'output')),

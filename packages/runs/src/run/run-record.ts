@@ -5,7 +5,7 @@ import { frameRange } from '../retention/frame-range.ts';
 import { taskError } from '../tasks/task-error.ts';
 import { stopConditions } from '../usage/stop-conditions.ts';
 
-/** Where a run comes from: a sub-plan of its parent's node, a fork of one of its frames, or a run that was exported. */
+/** Where a run comes from: a sub-plan of a parent's node, a fork from a frame, or an exported run. */
 export const runOrigin = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('sub-plan'), run: runId, node: nodeKey, iteration: z.int().nonnegative() }),
   z.strictObject({ kind: z.literal('fork'), run: runId, frame: z.int().nonnegative(), head: digest }),
@@ -15,9 +15,9 @@ export type RunOrigin = z.infer<typeof runOrigin>;
 
 const absolutePath = text.max(4096).regex(/^(?:\/|[A-Za-z]:[\\/]|\\\\)/, 'must be an absolute path');
 
-/** What a run runs: the author's files by content, packages by version, and the engine. */
+/** The source of a run: the author's files by content, packages by version, and the engine. */
 export const runSource = z.strictObject({
-  /** The folder that the paths of `files` start from, absolute as `entry` is. */
+  /** The base folder of the paths in `files`; absolute, like `entry`. */
   root: absolutePath,
   entry: text.min(1),
   files: z.array(z.strictObject({ path: text.min(1), digest })).readonly(),
@@ -27,26 +27,26 @@ export const runSource = z.strictObject({
 });
 export type RunSource = z.infer<typeof runSource>;
 
-/** Files that are a run's own: a worktree of a git repository, or a copy where there is none. */
+/** A run's own files: a git worktree, or a copy if there is no repository. */
 export const runWorkspace = z.strictObject({
   vcs: z.enum(['git', 'none']),
-  /** The repository, or the directory that was copied. */
+  /** The repository, or the copied directory. */
   base: absolutePath,
   path: absolutePath,
-  /** What was checked out. */
+  /** The checked-out commit. */
   commit: text.min(1).optional(),
 });
 export type RunWorkspace = z.infer<typeof runWorkspace>;
 
-/** What the start of a run says. */
+/** The parameters of a new run. */
 export const newRun = z.strictObject({
   driver: z.enum(['plan', 'workflow', 'graph']),
   name: text.min(1).max(256),
   tags: z.array(text.min(1).max(128)).max(64).readonly(),
   correlationId: text.min(1).max(256).optional(),
-  /** What its starter calls it: no other run of the data directory has the same. */
+  /** Chosen by the caller; unique within the data directory. */
   idempotencyKey: text.min(1).max(256).optional(),
-  /** Where its agents work. */
+  /** The working directory of its agents. */
   workingDirectory: absolutePath.optional(),
   workspace: runWorkspace.optional(),
   origin: runOrigin.optional(),
@@ -57,15 +57,15 @@ export const newRun = z.strictObject({
   globalMode,
   input: json,
   limits: stopConditions,
-  /** Where the randomness of its renders starts. */
+  /** The seed for randomness in renders. */
   seed: z.int().nonnegative(),
   owner: ownerId.optional(),
 });
 export type NewRun = z.infer<typeof newRun>;
 
 /**
- * What a commit may change in a run; null takes an optional field away. A new `epoch` claims the run: whoever held it with
- * a lower one can no longer commit.
+ * What a commit may change in a run; null removes an optional field. A new `epoch` claims the run: holders of a lower one can no longer
+ * commit.
  */
 export const runChange = z.strictObject({
   status: runStatus.optional(),
@@ -74,7 +74,7 @@ export const runChange = z.strictObject({
   globalMode: globalMode.optional(),
   name: newRun.shape.name.optional(),
   tags: newRun.shape.tags.optional(),
-  /** Another version of its plan: those before it stay known (R38). */
+  /** Another version of its plan; earlier ones stay available (R38). */
   source: runSource.optional(),
   limits: stopConditions.optional(),
   stopReason: text.min(1).nullable().optional(),
@@ -82,38 +82,38 @@ export const runChange = z.strictObject({
   output: json.optional(),
   epoch: z.int().positive().optional(),
   owner: ownerId.nullable().optional(),
-  /** The first event whose input (signal, answer, command) the driver has not taken in yet. */
+  /** The first event whose input (signal, answer, command) the driver has not consumed yet. */
   inputSeq: z.int().nonnegative().optional(),
 });
 export type RunChange = z.infer<typeof runChange>;
 
-/** A run as it is stored. */
+/** A stored run. */
 export const runRecord = newRun.extend({
   id: runId,
-  /** The files of earlier versions of its plan, from version 1 on; `source` is the last. Absent where there is one version. */
+  /** The source of earlier plan versions, from version 1 on; `source` is the last. Absent if there is only one. */
   earlierPlans: z.array(runSource).readonly().optional(),
   status: runStatus,
   stopReason: text.min(1).optional(),
   error: taskError.optional(),
   output: json.optional(),
   epoch: z.int().nonnegative(),
-  /** Counts the commits of the run's driver. */
+  /** Counts the driver's commits. */
   version: z.int().positive(),
   /** How many frames it has. */
   frames: z.int().nonnegative(),
   inputSeq: z.int().nonnegative(),
   nextSeq: z.int().nonnegative(),
-  /** How many records its log has: one for each commit, whoever made it. */
+  /** How many records its log has: one per commit. */
   records: z.int().positive(),
-  /** The hash of its last record, chained to all before it. */
+  /** The hash of its last record, chained to all earlier ones. */
   head: digest,
   createdAt: timestamp,
   updatedAt: timestamp,
   startedAt: timestamp.optional(),
   endedAt: timestamp.optional(),
-  /** Somebody wants it to stay, however old it gets. */
+  /** Set while the run is exempt from retention. */
   kept: z.strictObject({ at: timestamp, by: text.min(1) }).optional(),
-  /** Frames that were collected: what only they showed, and their events, are gone. */
+  /** Collected frames: whatever only they showed, and their events, are gone. */
   collected: z.array(frameRange).readonly().optional(),
 });
 export type RunRecord = z.infer<typeof runRecord>;

@@ -3,7 +3,7 @@ import { writeSet } from '../commit.ts';
 import { shortEvent } from '../events/kept-event.ts';
 import { eventDraft } from '../events/stored-event.ts';
 
-/** Names of members and words of closed sets in what is committed: a secret that is part of one cannot be taken out. */
+/** Member names and closed-set words in commits: a secret that is part of one cannot be redacted. */
 export function ownWords(): ReadonlySet<string> {
   const words = new Set<string>();
   const collect = (schema: unknown, keyword?: string): void => {

@@ -9,39 +9,39 @@ import { neededBlobs } from '../log/record-blobs.ts';
 import { redactBody } from './redact-writes.ts';
 
 export interface RedactLogPorts {
-  /** Knows the secret, in every way in which it may be written. */
+  /** Recognizes the secret in every encoding. */
   readonly filter: Pick<SecretFilter, 'text' | 'data' | 'has'>;
   readonly hasher: Hasher;
   readonly salt: () => string;
   readonly textOf: (blob: Digest) => string;
   readonly putText: (text: string) => Digest;
-  /** Keeps a content without the secret, if it holds it. */
+  /** Stores a copy of a content without the secret, if it contains it. */
   readonly redactContent: (blob: Digest) => { readonly blob: Digest; readonly bytes: number } | undefined;
 }
 
 /**
- * What is left of the bodies of a run once a secret is taken out (T7). Ask for the bodies in their order, each once.
+ * The remaining bodies of a run after a secret is redacted (T7). Request the bodies in order, each once.
  *
- * 1. A patch says where in a text something changes, so a value is redacted as a whole and the change is made again, from the value
- *    that is left of the one before.
- * 2. A content in a blob becomes another blob, and every mention of it names that one. So do digests that were made of what changed:
- *    those of artifacts, of proposals, and of frames, which can no longer be verified.
- * 3. Where a run works and where its plan's files are must be found again: those places stay.
+ * 1. A patch refers to positions in a text, so values are redacted whole and the change is computed again, from the redacted previous
+ *    value.
+ * 2. A content in a blob becomes another blob, and every mention is renamed. So are the digests derived from changed data: those of
+ *    artifacts, of proposals, and of frames, which can no longer be verified.
+ * 3. The working directory and the paths of the plan's files must stay findable, so they are not redacted.
  */
 export function redactLog(ports: RedactLogPorts): BodyRewrite {
   const { filter, hasher } = ports;
-  /** Values that are not what they were, by space and key. */
+  /** Values that changed, by space and key. */
   const changed = new Set<string>();
-  /** What other digests are now, by their hex digits. */
+  /** New digests by old ones, as hex digits. */
   const renamed = new Map<string, string>();
-  /** What contents take that were replaced, by their new names. */
+  /** Sizes of replaced contents, by new name. */
   const sizes = new Map<string, number>();
   const rename = (was: Digest, now: Digest): Digest => {
     renamed.set(hexOf(was), hexOf(now));
     return now;
   };
 
-  /** The change that leads to a value without the secret. */
+  /** The change that results in a value without the secret. */
   function redactChange(place: string, change: Change, value: Maybe, before: () => Maybe): Change {
     if (change.kind === 'gone' || value === undefined) {
       changed.delete(place);
@@ -112,7 +112,7 @@ export function redactLog(ports: RedactLogPorts): BodyRewrite {
     };
   }
 
-  /** Contents beside the record that hold the secret. */
+  /** Replaces referenced contents that hold the secret. */
   function renameContents(names: readonly Digest[]): void {
     for (const name of names) {
       const left = renamed.has(hexOf(name)) ? undefined : ports.redactContent(name);
@@ -173,7 +173,7 @@ export function redactLog(ports: RedactLogPorts): BodyRewrite {
   };
 }
 
-/** The same with other digests in the places of those that were renamed. */
+/** The draft with renamed digests. */
 function withNames(draft: RecordDraft, renamed: ReadonlyMap<string, string>): RecordDraft {
   if (renamed.size === 0) return draft;
   const named = (value: Json): Json => {

@@ -5,7 +5,7 @@ import type { RecordBody } from '../log/record.ts';
 
 type Filter = Pick<SecretFilter, 'data' | 'has'>;
 
-/** Commits nothing that the filter takes out. Everything that goes into a row or an event goes through here. */
+/** Redacts every row and event before it is committed. */
 export function redactingCommit(commit: Commit, filter: Filter, hasher: Hasher): Commit {
   return { commit: (writes, guard) => commit.commit(redactWrites(writes, filter, hasher), guard) };
 }
@@ -14,7 +14,7 @@ export function redactWrites(writes: WriteSet, filter: Filter, hasher: Hasher): 
   return redacted(writes, filter, hasher);
 }
 
-/** The body of a record that was made elsewhere. Whoever seals it does so afterwards. */
+/** Redacts the body of a foreign record, before it is sealed. */
 export function redactBody(body: RecordBody, filter: Filter, hasher: Hasher): RecordBody {
   return redacted(body, filter, hasher);
 }
@@ -38,7 +38,7 @@ function redacted<Writes extends Written>(writes: Writes, filter: Filter, hasher
   };
 }
 
-/** Directories and files must be found again: their names are not what hides a secret. */
+/** Directories and files must stay findable, so their paths are not redacted. */
 function withPlaces<Write extends NonNullable<Written['run']>>(kept: Write, given: Write): Write {
   if (kept.kind === 'create' && given.kind === 'create')
     return { ...kept, run: { ...kept.run, ...placesOf(given.run) } };
@@ -57,7 +57,7 @@ function placesOf({ workingDirectory, workspace, source }: Placed): Placed {
   };
 }
 
-/** The digest of an artifact is that of the content that is kept. */
+/** An artifact's digest is that of the stored content. */
 function withDigest(kept: ArtifactRecord, given: ArtifactRecord | undefined, hasher: Hasher): ArtifactRecord {
   const { content } = kept;
   if (content === undefined || content === given?.content) return kept;

@@ -3,13 +3,12 @@ import * as z from 'zod';
 import { taskId } from '../ids.ts';
 
 /**
- * A part of what an agent said while it worked, as it came (§7.7). Kept apart from events: it is no fact of the run, and
- * is not in its chain. Whoever writes it puts many tokens into one chunk. Chunks of kind `message`, taken together, are
- * the transcript: what an agent goes on from after a crash.
+ * A part of an agent's output, as it came (§7.7). Stored apart from events: it is not a fact of the run, and not in its chain. Writers put
+ * many tokens into one chunk. The chunks of kind `message` are the transcript, from which an agent continues after a crash.
  */
 export const streamChunk = z.strictObject({
   task: taskId,
-  /** Its place in the stream of its task; one that is there already is not kept again. */
+  /** Its index in the stream of its task; an existing one is not written again. */
   index: z.int().nonnegative(),
   kind: z.enum(['token', 'thinking', 'tool_start', 'tool_end', 'message']),
   payload: json,

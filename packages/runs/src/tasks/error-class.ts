@@ -2,19 +2,19 @@ import type { Retry } from '@signalbox/model';
 import type { Task } from './task.ts';
 import type { ErrorClass } from './task-error.ts';
 
-/** What is known of a failure, whoever reported it. */
+/** What is known about a failure. */
 export interface FailureFacts {
   /** An HTTP status. */
   readonly status?: number;
   /** The system's code, such as `ECONNRESET`. */
   readonly systemCode?: string;
-  /** No answer came in time. */
+  /** The request timed out. */
   readonly timedOut?: boolean;
-  /** What one of our own error envelopes says. */
+  /** From an error envelope of Signalbox. */
   readonly retry?: Retry;
 }
 
-/** The server said that it did not take the request. */
+/** The server did not accept the request. */
 const refused: ReadonlySet<number> = new Set([408, 425, 429, 503, 529]);
 /** The server may have acted before it failed. */
 const failedLate: ReadonlySet<number> = new Set([500, 502, 504]);
@@ -25,8 +25,8 @@ const unsent: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_A
 const cut: ReadonlySet<string> = new Set(['ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ECONNABORTED']);
 
 /**
- * What to do after a failure (§7.6.1). What may have happened already counts as unknown where it cannot be undone, and as
- * retryable where repeating it does no harm. What nobody knows to be passing is terminal.
+ * What to do after a failure (§7.6.1). Work that may have happened counts as unknown if it cannot be undone, and as retryable if repeating
+ * it does no harm. Any failure not known to be transient is terminal.
  */
 export function classifyFailure(facts: FailureFacts, effects: Task['effects']): ErrorClass {
   const perhapsDone = effects === 'external' ? 'unknown' : 'retryable';

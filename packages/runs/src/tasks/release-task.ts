@@ -4,8 +4,8 @@ import type { Task } from './task.ts';
 import { released } from './task-lifecycle.ts';
 
 /**
- * What becomes of a task whose run ends, or rests, before its work does. It begins again when the run is taken up, and that
- * is no retry: nothing was wrong with the work. A person decides about work that may have had effects outside (R17).
+ * Releases a task whose run ends, or pauses, before its work does. It starts again when the run is resumed, which does not count as a
+ * retry: the work did not fail. A person decides about work that may have had outside effects (R17).
  */
 export function releaseTask(task: Task, at: Timestamp): Exclude<OrphanAction, { readonly kind: 'abandon' }> {
   const left = released(task);

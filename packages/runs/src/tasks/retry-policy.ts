@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Other rules for the retries of a node than its author wrote: what is absent stays as it is. */
+/** Overrides a node's retry rules; absent fields keep the author's values. */
 export const retryPolicy = z.strictObject({
   retries: z.int().nonnegative().max(100).optional(),
   backoffMs: z.int().nonnegative().max(300_000).optional(),

@@ -2,28 +2,28 @@ import { text, timestamp } from '@signalbox/model';
 import * as z from 'zod';
 import { ownerId } from '../ids.ts';
 
-/** What an error means for the next attempt. `unknown` is work that may or may not have happened. */
+/** What an error means for the next attempt. `unknown`: the work may or may not have happened. */
 export const errorClass = z.enum(['retryable', 'terminal', 'unknown']);
 export type ErrorClass = z.infer<typeof errorClass>;
 
-/** An owner that died while it worked on a task. */
+/** An owner that died while working on a task. */
 export const ownerDeath = z.strictObject({
   owner: ownerId,
-  /** When it had begun the work. */
+  /** When the work started. */
   startedAt: timestamp,
-  /** The last sign of life of the owner, where one is known: it died soon after. */
+  /** The owner's last sign of life, if known: it died soon after. */
   seenAt: timestamp.optional(),
   /** When the next owner found the task. */
   foundAt: timestamp,
 });
 export type OwnerDeath = z.infer<typeof ownerDeath>;
 
-/** Why an attempt failed, as it is kept. */
+/** Why an attempt failed, as stored. */
 export const taskError = z.strictObject({
   class: errorClass,
   code: text.min(1),
   message: text,
-  /** What a provider asked us to wait before the next call. */
+  /** How long the provider asked to wait before the next call. */
   retryAfterMs: z.int().nonnegative().optional(),
   /** Of `owner-gone`: the deaths in a row at which the task was running, oldest first. */
   deaths: z.array(ownerDeath).readonly().optional(),

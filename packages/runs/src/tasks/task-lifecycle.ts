@@ -3,7 +3,7 @@ import type { OwnerId } from '../ids.ts';
 import type { Task } from './task.ts';
 import type { TaskError } from './task-error.ts';
 
-/** Which status may follow which. `pending` after an end is an attempt that an operator or a retry asked for. */
+/** Which status may follow which. `pending` after an end is a new attempt, requested by an operator or a retry. */
 const followers: Record<TaskStatus, readonly TaskStatus[]> = {
   pending: ['running', 'canceled', 'error'],
   running: ['pending', 'canceling', 'done', 'error', 'canceled', 'orphaned'],
@@ -18,7 +18,7 @@ export function mayTaskFollow(from: TaskStatus, to: TaskStatus): boolean {
   return from === to || followers[from].includes(to);
 }
 
-/** Whether someone works on it, so that a dead owner leaves it behind. */
+/** Whether an owner is working on it, so that it is orphaned if the owner dies. */
 export function isTaskUnderWay(status: TaskStatus): boolean {
   return status === 'running' || status === 'canceling';
 }
@@ -28,7 +28,7 @@ export function startTask(task: Task, owner: OwnerId, at: Timestamp): Task {
   return { ...rest, status: follow(task, 'running'), leaseOwner: owner, startedAt: at };
 }
 
-/** The work came to its end. A task that is being canceled keeps what came out, and counts as canceled (§7.3.4). */
+/** Ends the work. A task that is being canceled keeps its result, and counts as canceled (§7.3.4). */
 export function finishTask(task: Task, result: Json, at: Timestamp): Task {
   const status = task.status === 'canceling' ? 'canceled' : 'done';
   return { ...released(task), status: follow(task, status), result, endedAt: at };
@@ -39,7 +39,7 @@ export function failTask(task: Task, error: TaskError, at: Timestamp): Task {
   return { ...released(task), status: follow(task, status), lastError: error, endedAt: at };
 }
 
-/** What has not started is canceled at once; what is under way is asked to stop, and ends when it says so. */
+/** A task that has not started is canceled at once; a running one is asked to stop, and ends when it does. */
 export function cancelTask(task: Task, at: Timestamp): Task {
   if (task.status === 'running') return { ...task, status: 'canceling' };
   return { ...released(task), status: follow(task, 'canceled'), endedAt: at };

@@ -4,17 +4,17 @@ import { nodeKey, ownerId, taskId } from '../ids.ts';
 import { taskError } from './task-error.ts';
 
 /**
- * Work that was started for a node. On SQLite `leaseOwner` alone says whose it is, for as long as that owner's lock is
- * held; `leaseExpiresAt` and `heartbeatAt` are for stores that several owners share.
+ * Work started for a node. On SQLite `leaseOwner` alone says who owns it, for as long as that owner's lock is held; `leaseExpiresAt` and
+ * `heartbeatAt` are for stores that several owners share.
  */
 export const task = z.strictObject({
   id: taskId,
   node: nodeKey,
   iteration: z.int().nonnegative(),
-  /** Digest of everything that makes the work what it is; another one is other work. */
+  /** Digest of everything that defines the work; a different one is different work. */
   signature: text.min(1).max(128),
   status: taskStatus,
-  /** What happens to the world if it runs twice: `none` may be repeated, `external` never blindly. */
+  /** The effect of running it twice: `none` may be repeated, `external` never blindly. */
   effects: z.enum(['none', 'undoable', 'external']),
   leaseOwner: ownerId.optional(),
   leaseExpiresAt: timestamp.optional(),

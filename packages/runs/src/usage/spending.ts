@@ -2,7 +2,7 @@ import type { RunId, Timestamp } from '@signalbox/model';
 import type { TaskId } from '../ids.ts';
 import type { UsageRecord, UsageTotal } from './usage.ts';
 
-/** A sum over the calls of one day, to one model, of runs that work in one directory. */
+/** Spending of one day and one model, over runs in one directory. */
 export interface Spending extends UsageTotal {
   /** In UTC: `2026-01-31`. */
   readonly day: string;
@@ -20,7 +20,7 @@ export interface SpendingFilter {
   readonly since?: Timestamp;
 }
 
-/** What one call spent, of a run that works in a directory. */
+/** The spending of one call, for a run in a directory. */
 export function spendingOfCall(
   { call: _call, node: _node, task: _task, at, ...spent }: UsageRecord,
   directory: string | undefined,

@@ -24,11 +24,11 @@ export function addUsage(total: UsageTotal, part: UsageTotal | UsageRecord): Usa
   };
 }
 
-/** One run on the way from the caller up to the root of its tree. */
+/** One run on the path from the caller to the root of its tree. */
 export interface Budgeted {
   readonly run: RunId;
   readonly limits: StopConditions;
-  /** What the run and all its descendants spent; undefined where that could not be found out. */
+  /** Spending of the run and all its descendants; undefined if unknown. */
   readonly spent: UsageTotal | undefined;
   /** Since the run was started. */
   readonly elapsedMs: number | undefined;
@@ -42,13 +42,13 @@ export type StopVerdict =
       readonly run: RunId;
       readonly condition: StopCondition;
       readonly reason: string;
-      /** The limit that is reached; absent where the run was asked to stop. */
+      /** The reached limit; absent if the run was asked to stop. */
       readonly reached?: ReachedLimit;
     };
 
 export type StopCondition = 'stop_requested' | 'wall_clock' | 'tokens' | 'tool_calls' | 'cost';
 
-/** What may still be spent, over the run and all above it; what no limit bounds is absent. */
+/** What may still be spent, over the run and its ancestors; unlimited amounts are absent. */
 export interface Allowance {
   readonly tokens?: number;
   readonly costMicroUsd?: number;
@@ -57,11 +57,11 @@ export interface Allowance {
 export interface ReachedLimit {
   readonly name: LimitName;
   readonly allowed: number;
-  /** Undefined where nobody can say. */
+  /** Undefined if unknown. */
   readonly used?: number;
 }
 
-/** Limits that a run reaches as a whole. The one on retries is each task's own. */
+/** Limits on a whole run. The retry limit applies to each task. */
 export type LimitName = Exclude<keyof StopConditions, 'maxRetriesPerTask'>;
 
 interface Check {
@@ -72,8 +72,8 @@ interface Check {
 }
 
 /**
- * Asked before every call (§7.6.4): the caller's run first, then each run above it. A limit that is reached stops the call,
- * and so does one of which nobody can say how much was spent.
+ * Checked before every call (§7.6.4): the caller's run first, then each ancestor. A reached limit stops the call, and so does one whose
+ * spending is unknown.
  */
 export function checkStop(path: readonly Budgeted[]): StopVerdict {
   let left: Allowance = {};
@@ -92,7 +92,7 @@ export function checkStop(path: readonly Budgeted[]): StopVerdict {
     for (const { condition, name, used, unit } of checks) {
       const allowed = limits[name];
       if (allowed === undefined) continue;
-      // A count that is not a number is not below any limit.
+      // NaN is not below any limit.
       if (used !== undefined && used < allowed) {
         left = allowance(left, condition, allowed - used);
         continue;
@@ -106,7 +106,7 @@ export function checkStop(path: readonly Budgeted[]): StopVerdict {
   return Object.keys(left).length === 0 ? { kind: 'go' } : { kind: 'go', left };
 }
 
-/** The smallest allowance on the way to the root. */
+/** The smallest allowance on the path to the root. */
 function allowance(left: Allowance, condition: StopCondition, more: number): Allowance {
   if (condition === 'tokens') return { ...left, tokens: Math.min(more, left.tokens ?? more) };
   if (condition === 'cost') return { ...left, costMicroUsd: Math.min(more, left.costMicroUsd ?? more) };

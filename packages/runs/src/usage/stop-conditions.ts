@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 const limit = z.int().nonnegative().optional();
 
-/** What a run and everything below it may spend. */
+/** Limits for a run and everything below it. */
 export const stopConditions = z.strictObject({
   maxWallClockMs: limit,
   maxTotalTokens: limit,

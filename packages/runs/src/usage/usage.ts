@@ -4,9 +4,9 @@ import { nodeKey, taskId } from '../ids.ts';
 
 const count = z.int().nonnegative();
 
-/** What one call really spent. It is never given back, whatever becomes of the work. */
+/** The actual cost of one call. It is never refunded, whatever becomes of the work. */
 export const usageRecord = z.strictObject({
-  /** Unique in its run, so that recording twice counts once. */
+  /** Unique in its run, so that recording it twice counts once. */
   call: text.min(1).max(256),
   node: nodeKey.optional(),
   task: taskId.optional(),
@@ -16,7 +16,7 @@ export const usageRecord = z.strictObject({
   outputTokens: count,
   cachedTokens: count,
   toolCalls: count,
-  /** Millionths of a US dollar: sums of whole numbers have no rounding. */
+  /** Millionths of a US dollar: sums of integers have no rounding errors. */
   costMicroUsd: count,
   wallMs: count,
   at: timestamp,
