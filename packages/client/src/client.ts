@@ -14,7 +14,7 @@ export interface ClientOptions {
   readonly random?: () => number;
 }
 
-/** The server, one method an operation. */
+/** The server, one method per operation. */
 export interface Client extends Methods {
   watch(run: RunId | 'all', tell: (news: News) => void, options?: WatchOptions): Watch;
 }

@@ -1,4 +1,4 @@
-/** A connection that is open or on its way. After `close` nothing is told any more. */
+/** An open or opening connection. After `close` no event is delivered. */
 export interface Connection {
   send(text: string): void;
   close(): void;
@@ -7,13 +7,13 @@ export interface Connection {
 export interface ConnectionEvents {
   opened(): void;
   received(text: string): void;
-  /** Told once, whether it was open or never came about. */
+  /** Called once, whether the connection was open or never opened. */
   closed(code: number): void;
 }
 
 export type Connect = (url: string, events: ConnectionEvents) => Connection;
 
-/** With the `WebSocket` that browsers and Node both have. */
+/** Uses the `WebSocket` that browsers and Node both have. */
 export const connectWebSocket: Connect = (url, events) => {
   const socket = new WebSocket(url);
   let isOver = false;

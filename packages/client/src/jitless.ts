@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /**
- * For pages whose content security policy forbids evaluation: imported before anything else, it keeps the schemas from trying
- * to compile themselves, which the browser would report as a breach.
+ * For pages whose content security policy forbids evaluation. Import it first: it keeps the schemas from compiling themselves, which the
+ * browser would report as a violation.
  */
 z.config({ jitless: true });

@@ -17,8 +17,8 @@ import {
 import type { Answer, Request } from './request.ts';
 
 /**
- * A method for every operation that a token is needed for. It takes the parameters of the path, the fields of the input that have
- * arguments of their own, the rest of the input, and a key if the operation has one.
+ * A method for every operation that needs a token. It takes the path parameters, the input fields that have their own arguments, the rest
+ * of the input, and a key if the operation has one.
  */
 export type Methods = { readonly [Name in MethodName]: (...given: Arguments<Name>) => Answer<AnswerOf<Name>> };
 
@@ -62,7 +62,7 @@ type Given<Name extends OperationName> = Operations[Name] extends { readonly inp
   ? object
   : Loose<InputOf<Name>>;
 
-/** Times and digests may be any text: the server checks them. Lists are not changed. */
+/** Times and digests may be any text: the server checks them. Lists are unchanged. */
 type Loose<Input> = {
   readonly [Name in keyof Input]: Input[Name] extends Timestamp | Digest | undefined
     ? string | Extract<Input[Name], undefined>

@@ -16,7 +16,7 @@ import type * as z from 'zod';
 
 export type Answer<T> = Promise<Result<T, ErrorEnvelope>>;
 
-/** What a client needs of the platform. */
+/** The part of `fetch` that a client needs. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
 
 interface FetchInit {
@@ -44,7 +44,7 @@ export type Request = <Name extends OperationName>(name: Name, call: Call) => An
 
 export const platformFetch: Fetch = (address, init) => globalThis.fetch(address, init);
 
-/** One way to the server: whatever happens comes back as a value or as an envelope. Without a token only a login is answered. */
+/** Sends requests to the server: every outcome is a value or an envelope. Without a token only a login is answered. */
 export function createRequest(url: string, token: string | undefined, fetch: Fetch): Request {
   return async <Name extends OperationName>(name: Name, call: Call): Answer<AnswerOf<Name>> => {
     const { method, path, query = {}, body, idempotencyKey } = call;
@@ -82,12 +82,12 @@ export function createRequest(url: string, token: string | undefined, fetch: Fet
 
 const PART = 500;
 
-/** Answers with a long list in them: it is checked in parts, so that whoever draws can draw in between. */
+/** Responses with a long list: it is checked in parts, so that a page can draw in between. */
 const longLists: Partial<Record<keyof typeof answers, { readonly name: string; readonly item: z.ZodType }>> = {
   FrameTree: { name: 'tree', item: treeNode },
 };
 
-/** The same as checking it at once, item by item and the rest around them. */
+/** Equivalent to checking it at once: item by item, then the rest. */
 async function checkedInParts(answer: keyof typeof answers, value: unknown): Promise<z.ZodSafeParseResult<unknown>> {
   const schema: z.ZodType = answers[answer];
   const { name = '', item } = longLists[answer] ?? {};
@@ -105,7 +105,7 @@ async function checkedInParts(answer: keyof typeof answers, value: unknown): Pro
   return { success: true, data: { ...(around.data as object), [name]: checked } };
 }
 
-/** Lists come last, each as one text with commas. */
+/** Lists come last, each as comma-separated text. */
 function queryOf(query: object): string {
   const given = Object.entries(query)
     .filter(([, value]) => value !== undefined)
@@ -123,7 +123,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A command that got no answer may have been done: only one with a key of its own can simply be sent again. */
+/** A command without a response may have been executed: only one with an idempotency key can simply be sent again. */
 function unreachable(url: string, { method, idempotencyKey }: Call): ErrorEnvelope {
   const isRepeatable = method === 'GET' || idempotencyKey !== undefined;
   return failure('request/unreachable', {

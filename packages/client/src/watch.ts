@@ -10,13 +10,13 @@ import {
 } from '@signalbox/model';
 import type { Connect, Connection } from './connect.ts';
 
-/** What a watcher is told: what the server says, and how the connection stands. */
+/** What a watcher receives: messages of the server, and the connection status. */
 export type News =
   | Exclude<ServerMessage, { readonly kind: 'welcome' | 'said' }>
   | { readonly kind: 'connection'; readonly status: 'connecting' | 'live' }
-  /** The connection was lost; another one is tried after `retryMs`. */
+  /** The connection was lost; the next attempt is after `retryMs`. */
   | { readonly kind: 'connection'; readonly status: 'lost'; readonly retryMs: number }
-  /** Nothing more will come. */
+  /** Nothing more will follow. */
   | { readonly kind: 'connection'; readonly status: 'ended'; readonly error: ErrorEnvelope };
 
 export interface Watch {
@@ -24,9 +24,9 @@ export interface Watch {
 }
 
 export interface WatchOptions {
-  /** The first event to be told; without it, those that come after the state. */
+  /** The first event to deliver; without it, events after the state. */
   readonly from?: number | undefined;
-  /** Without the contract's nodes, edges and artifacts: the tree says all of it that a page draws. */
+  /** Without the contract's nodes, edges and artifacts: the tree has everything a page draws. */
   readonly outline?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface WatchPlatform {
   readonly url: string;
   readonly token: string;
   readonly connect: Connect;
-  /** Runs something later; the returned function calls it off. */
+  /** Runs a function later; the returned function cancels it. */
   readonly after: (ms: number, run: () => void) => () => void;
   /** From 0 up to 1. */
   readonly random: () => number;
@@ -46,11 +46,11 @@ export const LAST_RETRY_MS = 10_000;
 /**
  * Watches one run, or all.
  *
- * 1. A connection that is lost is made again, after a wait that doubles up to a bound.
- * 2. `next` is the event that is told next: one below it is not told again, and one above it means that something is
- *    missing, so the connection is made anew from `next`. Over any number of connections each event is told once, in order.
- * 3. Each connection begins with the full state: what is not an event needs no memory.
- * 4. After `close` nothing is told.
+ * 1. A lost connection is opened again, after a wait that doubles up to a bound.
+ * 2. `next` is the next event to deliver: one below it is skipped, and one above it means that events are missing, so the connection is
+ *    opened again from `next`. Over any number of connections each event is delivered once, in order.
+ * 3. Each connection begins with the full state, so only events need a position.
+ * 4. After `close` nothing is delivered.
  */
 export function watch(
   { url, token, connect, after, random }: WatchPlatform,
@@ -85,7 +85,7 @@ export function watch(
     if (message === undefined) lose(1002);
     else if (message.kind === 'welcome') begin();
     else if (message.kind === 'event') tellEvent(message);
-    // Said to who asks for the contract's events; this asks for the stored ones.
+    // Only for subscribers to the contract's events; this subscribes to the stored ones.
     else if (message.kind !== 'said') {
       if (message.kind === 'state') next = message.next;
       tell(message);
