@@ -161,7 +161,7 @@ describe('signalbox doctor', () => {
     const env = { SIGNALBOX_DATA_DIR: path.join(folder, 'from-env'), PATH: folder };
     const { status, stdout, stderr } = signalbox(['doctor'], { cwd: folder, env });
     expect([status, stderr]).toEqual([0, '']);
-    expect(stdout).toContain(`${folder}/from-env can be made, private and writable`);
+    expect(stdout).toContain(`${folder}/from-env can be created, private and writable`);
     expect(stdout).toMatch(/^✓ git +\d/m);
   });
 

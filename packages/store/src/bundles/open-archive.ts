@@ -20,7 +20,7 @@ export type Archive = RunArchive &
   Pick<Blobs, 'get'> & {
     /** The text of a blob; throws if it cannot be read. */
     textOf(blob: Digest): string;
-    /** Checks that all rows of a run follow from its log; undefined if the run has neither. */
+    /** Checks that all rows of a run follow from its log; undefined if there is neither a log nor a row of it. */
     check(run: RunId): LogCheck | undefined;
     /** Checks every run that has a log, or a row without one. */
     checkAll(): Iterable<LogCheck>;
