@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { filledIn, NOTES } from '../../guided/test/support/agent-calls.ts';
 import { dataDirectory, errorOf, value } from '../../guided/test/support/guided-walk.ts';
 import { asked, at, startRun } from '../../runs/test/builders.ts';
-import { findListedRun, readHome } from '../src/all-runs/index.ts';
+import { findListedRun, findPlanRun, readHome } from '../src/all-runs/index.ts';
 import { openGuidedSessions } from '../src/guided/index.ts';
 import { thisMachine } from '../src/machine.ts';
 import { openOwnedStore } from '../src/runs/owned-store.ts';
@@ -79,5 +79,20 @@ describe('all runs', () => {
     await startRun(store);
     expect(errorOf(await findListedRun(store, directory, '01890000')).message).toBe('2 runs begin with 01890000.');
     expect(errorOf(await findListedRun(undefined, directory, plan)).code).toBe('run/unknown');
+  });
+
+  it('[A640] are refused as guided, with their session, where a run of a plan is needed', async () => {
+    const { directory, store, plan, guided } = await bothKinds();
+    expect(value(await findPlanRun(store, directory, plan)).id).toBe(plan);
+    const { sessionId } = value(await findListedRun(store, directory, guided)).guided ?? {};
+    for (const given of [guided, guided.slice(0, 30)]) {
+      expect(errorOf(await findPlanRun(store, directory, given))).toMatchObject({
+        code: 'run/guided',
+        suggestion: expect.stringContaining(`signalbox show ${sessionId}`),
+        details: { run: guided, sessionId },
+      });
+    }
+    const nobody = deriveId<RunId>('test', 'nobody');
+    expect(errorOf(await findPlanRun(store, directory, nobody)).code).toBe('run/unknown');
   });
 });

@@ -1,8 +1,9 @@
 import { usageError } from '@signalbox/app';
-import { type ErrorEnvelope, findRun, type RunAction, retryPolicy } from '@signalbox/app/runs';
+import { findPlanRun } from '@signalbox/app/all-runs';
+import { type ErrorEnvelope, type RunAction, retryPolicy } from '@signalbox/app/runs';
 import type { Command } from 'commander';
 import type { CommandContext, DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
 import { parseJson } from './json-argument.ts';
 import { withSurface } from './surface/with-surface.ts';
@@ -103,7 +104,7 @@ function acting(
       }
       end(
         await withSurface(terminal, flags, async (surface): Promise<0 | ErrorEnvelope> => {
-          const run = await findRun(surface.reader, given);
+          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           const acted = await surface.act(run.value.id, action);
           if (!acted.ok) return acted.error;

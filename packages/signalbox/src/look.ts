@@ -1,6 +1,7 @@
-import { type ErrorEnvelope, findRun, type Reader, type RunRecord } from '@signalbox/app/runs';
+import { findPlanRun } from '@signalbox/app/all-runs';
+import type { ErrorEnvelope, Reader, RunRecord } from '@signalbox/app/runs';
 import type { CommandContext, DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
 import { shown, type Terminal } from './terminal.ts';
 import { withReader } from './with-reader.ts';
@@ -18,7 +19,7 @@ export function looking(look: Look): DefineCommand {
       .action(async (given: string, flags: DataFlags) => {
         end(
           await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
-            const run = await findRun(reader, given);
+            const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
             if (!run.ok) return run.error;
             await look(reader, run.value, flags.json ?? false, terminal);
             return exitCodes.done;

@@ -1,7 +1,7 @@
 import { usageError } from '@signalbox/app';
+import { findPlanRun } from '@signalbox/app/all-runs';
 import {
   type ErrorEnvelope,
-  findRun,
   type Json,
   previewRun,
   type Result,
@@ -10,7 +10,13 @@ import {
   thisMachine,
 } from '@signalbox/app/runs';
 import type { DefineCommand } from './command.ts';
-import { ANY_DIRECTORY_OPTION, DATA_DIR_OPTION, type DataFlags, TRUST_OPTION } from './data-directory-option.ts';
+import {
+  ANY_DIRECTORY_OPTION,
+  askedDataDirectory,
+  DATA_DIR_OPTION,
+  type DataFlags,
+  TRUST_OPTION,
+} from './data-directory-option.ts';
 import { asked } from './end-signals.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { followRun } from './follow-run.ts';
@@ -130,7 +136,7 @@ export const defineResume: DefineCommand = (command, { terminal, signals, launch
       }
       end(
         await withSurface(terminal, { ...flags, warm: true, ...(launch && { launch }) }, async surface => {
-          const record = await findRun(surface.reader, given);
+          const record = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
           if (!record.ok) return record.error;
           const { id, nextSeq } = record.value;
           const { useCurrent = false, trust } = flags;

@@ -5,7 +5,14 @@ export { taskView, UNDER_WAY } from '../contract-view/task-view.ts';
 export { type ReadNode, readTree } from '../contract-view/tree-view.ts';
 export { unknownRun } from '../runs/find-run.ts';
 export { type AllRuns, type AllRunsReads, allRunsOf } from './all-runs.ts';
-export { everyListedRun, findListedRun, guidedRunsIn, type ListedRun } from './listed-runs.ts';
+export {
+  everyListedRun,
+  findListedRun,
+  findPlanRun,
+  guidedInstead,
+  guidedRunsIn,
+  type ListedRun,
+} from './listed-runs.ts';
 export { badCursor, cutPage, invalid, type ListPage, MANY, pageOf } from './paging.ts';
 export { readHome } from './read-home.ts';
 export type { FoundArtifact } from './run-driver.ts';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, type RunSummary } from '@signalbox/model';
 import { everyRun, type RunFilter, type RunReader, type RunRecord } from '@signalbox/runs';
-import { findRun } from '../runs/find-run.ts';
+import { findRun, matchesIn } from '../runs/find-run.ts';
 
 /** A run in a list: as its record says, and for a guided one what its session adds. */
 export type ListedRun =
@@ -53,11 +53,41 @@ export async function findListedRun(
   if (!runs.ok) return runs;
   const begun = runs.value.filter(({ id }) => given !== '' && id.startsWith(given));
   const [found, second] = begun;
-  if (found === undefined)
-    return plan === undefined ? err(unknownRun(given)) : plan.ok ? ok({ id: plan.value.id }) : plan;
-  if (found.id === given || (second === undefined && plan?.ok !== true))
-    return ok({ id: found.id, guided: found.guided });
-  return err(unknownRun(given, begun.length + (plan?.ok === true ? 1 : 0)));
+  if (found?.id === given) return ok({ id: found.id, guided: found.guided });
+  const plans = plan === undefined ? 0 : plan.ok ? 1 : matchesIn(plan.error);
+  if (found !== undefined && second === undefined && plans === 0) return ok({ id: found.id, guided: found.guided });
+  if (found === undefined && plan !== undefined) return plan.ok ? ok({ id: plan.value.id }) : plan;
+  return err(unknownRun(given, begun.length + plans));
+}
+
+/** The run of a plan that an id or its beginning names. A guided one is refused, with the session to look at instead. */
+export async function findPlanRun(
+  reader: RunReader,
+  dataDirectory: string,
+  given: string,
+): Promise<Result<RunRecord, ErrorEnvelope>> {
+  const run = await findRun(reader, given);
+  return run.ok ? run : err(await guidedInstead(reader, dataDirectory, given, run.error));
+}
+
+/** What to say of a run that no plan drives: that it is guided, if it is. */
+export async function guidedInstead(
+  reader: RunReader,
+  dataDirectory: string,
+  given: string,
+  error: ErrorEnvelope,
+): Promise<ErrorEnvelope> {
+  if (error.code !== 'run/unknown') return error;
+  const listed = await findListedRun(reader, dataDirectory, given);
+  if (!listed.ok) return listed.error;
+  const { id, guided } = listed.value;
+  if (guided === undefined) return error;
+  const { sessionId } = guided;
+  return failure('run/guided', {
+    message: `Run ${id} is guided: an agent elsewhere walks it in session ${sessionId}. This command needs a run of a plan.`,
+    suggestion: `See "signalbox show ${sessionId}"; "export", "verify" and "sessions keep" take the id of the session.`,
+    details: { run: id, sessionId },
+  });
 }
 
 function unknownRun(given: string, matches = 0): ErrorEnvelope<'run/unknown'> {

@@ -15,8 +15,15 @@ export async function findRun(reader: RunReader, given: string): Promise<Result<
     failure('run/unknown', {
       message: first === undefined ? `There is no run ${given} in this data directory.` : `${many}.`,
       suggestion: 'See "signalbox ls" for the runs there are, and give enough of the id to tell it from the others.',
+      details: { matches: found.length },
     }),
   );
+}
+
+/** How many runs begin with what was given, of a refusal of `findRun`. */
+export function matchesIn({ details }: ErrorEnvelope): number {
+  const { matches = 0 } = (details ?? {}) as { readonly matches?: number };
+  return matches;
 }
 
 /** A whole id that no run has. */

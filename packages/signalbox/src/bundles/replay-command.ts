@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
+import { findPlanRun } from '@signalbox/app/all-runs';
 import {
   type ErrorEnvelope,
-  findRun,
   openBundle,
   type Reader,
   type ReplayVerdict,
@@ -70,14 +70,14 @@ async function verify(terminal: Terminal, flags: ReplayFlags, given: string, isF
   };
   if (isFile) return tell(await verifyBundleReplay(given, options));
   return withReader(terminal, flags, async reader => {
-    const run = await findRun(reader, given);
+    const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
     return run.ok ? tell(await verifyRunReplay(askedDataDirectory(flags.dataDir), run.value.id, options)) : run.error;
   });
 }
 
 function viewRun(terminal: Terminal, flags: ReplayFlags, given: string): Promise<ExitCode> {
   return withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
-    const run = await findRun(reader, given);
+    const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
     if (!run.ok) return run.error;
     return view(terminal, flags, reader, run.value.id);
   });

@@ -1,11 +1,5 @@
-import {
-  type ErrorEnvelope,
-  exportFrom,
-  findRun,
-  type ImportReport,
-  type RunExport,
-  thisMachine,
-} from '@signalbox/app/runs';
+import { findPlanRun } from '@signalbox/app/all-runs';
+import { type ErrorEnvelope, exportFrom, type ImportReport, type RunExport, thisMachine } from '@signalbox/app/runs';
 import manifest from '../../package.json' with { type: 'json' };
 import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
@@ -20,7 +14,7 @@ export function exportRunTo(
   given: string,
 ): Promise<ExitCode> {
   return withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
-    const run = await findRun(reader, given);
+    const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
     if (!run.ok) return run.error;
     const directory = askedDataDirectory(flags.dataDir);
     const file = flags.output ?? `${run.value.id}.bundle`;

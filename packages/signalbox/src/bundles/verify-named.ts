@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
+import { findPlanRun, guidedInstead } from '@signalbox/app/all-runs';
 import {
   type BundleReport,
   defectWords,
   drainUnowned,
   type ErrorEnvelope,
-  findRun,
   type RunReport,
   runId,
   verifyBundle,
@@ -41,7 +41,7 @@ export async function verifyNamed(
   return withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
     // A run named by its full id is checked from its log, whatever the tables say.
     const parsed = runId.safeParse(given);
-    const found = parsed.success ? parsed.data : await findRun(reader, given);
+    const found = parsed.success ? parsed.data : await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
     if (typeof found !== 'string' && !found.ok) return found.error;
     const run = typeof found === 'string' ? found : found.value.id;
     const directory = askedDataDirectory(flags.dataDir);
@@ -49,7 +49,7 @@ export async function verifyNamed(
     // If no process owns the data directory, nobody else will finish writing the journal.
     if (report.ok && report.value.ok && report.value.behind !== undefined && (await drainUnowned(directory, run)))
       report = await verifyRun(directory, run, expectHead);
-    if (!report.ok) return report.error;
+    if (!report.ok) return guidedInstead(reader, directory, given, report.error);
     terminal.print(json ? JSON.stringify(report.value) : describeRunReport(report.value, paintOf(terminal)));
     return report.value.ok ? exitCodes.done : exitCodes.failed;
   });

@@ -1,7 +1,8 @@
 import { usageError } from '@signalbox/app';
-import { type ErrorEnvelope, findRun } from '@signalbox/app/runs';
+import { findPlanRun } from '@signalbox/app/all-runs';
+import type { ErrorEnvelope } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { parseJson } from '../json-argument.ts';
 import { withSurface } from '../surface/with-surface.ts';
@@ -48,7 +49,7 @@ export const defineEdit: DefineCommand = (command, { terminal, end }) => {
           if (value?.ok === false) {
             return usageError('The value is not JSON.', `Quote it for your shell: '"text"', '{"key": "value"}'.`);
           }
-          const run = await findRun(surface.reader, given);
+          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           const { id, frames } = run.value;
           const before = await surface.reader.valueAt(id, 'state', key, frames);

@@ -1,16 +1,15 @@
 import { usageError } from '@signalbox/app';
-import {
-  type ErrorEnvelope,
-  type ForkMoment,
-  type ForkRequest,
-  findRun,
-  type Json,
-  type Result,
-  type RunRecord,
-} from '@signalbox/app/runs';
+import { findPlanRun } from '@signalbox/app/all-runs';
+import type { ErrorEnvelope, ForkMoment, ForkRequest, Json, Result, RunRecord } from '@signalbox/app/runs';
 import type { Command } from 'commander';
 import type { CommandContext, DefineCommand } from '../command.ts';
-import { ANY_DIRECTORY_OPTION, DATA_DIR_OPTION, type DataFlags, TRUST_OPTION } from '../data-directory-option.ts';
+import {
+  ANY_DIRECTORY_OPTION,
+  askedDataDirectory,
+  DATA_DIR_OPTION,
+  type DataFlags,
+  TRUST_OPTION,
+} from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { parseJson } from '../json-argument.ts';
 import { followed } from '../run-command.ts';
@@ -80,7 +79,7 @@ function forking(
       end(
         await withSurface(terminal, { ...flags, warm: flags.paused !== true }, async surface => {
           if (!moment.ok) return moment.error;
-          const run = await findRun(surface.reader, given);
+          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
           return run.ok ? fork({ terminal, signals }, surface, run.value, moment.value, flags) : run.error;
         }),
       );

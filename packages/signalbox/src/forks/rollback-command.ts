@@ -1,15 +1,15 @@
 import { usageError } from '@signalbox/app';
+import { findPlanRun } from '@signalbox/app/all-runs';
 import {
   type ErrorEnvelope,
   effectsNotAccepted,
-  findRun,
   type Rollback,
   type RunId,
   type RunRecord,
   unconfirmedRollback,
 } from '@signalbox/app/runs';
 import type { CommandContext, DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { followed } from '../run-command.ts';
 import type { RunSurface } from '../surface/run-surface.ts';
@@ -57,7 +57,7 @@ export const defineRollback: DefineCommand = (command, { terminal, signals, end 
               'List them with: signalbox checkpoints RUN',
             );
           }
-          const run = await findRun(surface.reader, given);
+          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
           return run.ok ? rollback({ terminal, signals }, surface, run.value, { ...flags, to }) : run.error;
         }),
       );

@@ -1,11 +1,11 @@
 import { usageError } from '@signalbox/app';
+import { findPlanRun } from '@signalbox/app/all-runs';
 import {
   type CallCheckpoint,
   type CallUndo,
   callCheckpoints,
   checkpointFolder,
   type ErrorEnvelope,
-  findRun,
   unconfirmedUndo,
 } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
@@ -26,7 +26,7 @@ export const defineCheckpoints: DefineCommand = (command, { terminal, end }) => 
     .action(async (given: string, flags: DataFlags) => {
       end(
         await withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
-          const run = await findRun(reader, given);
+          const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           const folder = checkpointFolder(askedDataDirectory(flags.dataDir), run.value.id);
           const found = await callCheckpoints(reader, folder, run.value);
@@ -66,7 +66,7 @@ export const defineUndo: DefineCommand = (command, { terminal, end }) => {
     .action(async (given: string, call: string, flags: UndoFlags) => {
       end(
         await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
-          const run = await findRun(surface.reader, given);
+          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           const { kept = false, copies = false, dryRun = false, yes = false, json = false } = flags;
           const attempt = flags.attempt === undefined ? undefined : Number(flags.attempt);

@@ -1,8 +1,8 @@
 import { usageError } from '@signalbox/app';
+import { findPlanRun } from '@signalbox/app/all-runs';
 import {
   correlationOf,
   type ErrorEnvelope,
-  findRun,
   isAtLeast,
   type LogLevel,
   type LogLine,
@@ -56,7 +56,7 @@ export const defineLogs: DefineCommand = (command, { terminal, end }) => {
               'Example: --level warn',
             );
           }
-          const run = await findRun(reader, given);
+          const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           await print(terminal, reader, run.value, level, flags);
           return exitCodes.done;

@@ -1,14 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { usageError } from '@signalbox/app';
-import {
-  type ErrorEnvelope,
-  findRun,
-  type RedactionReport,
-  type Result,
-  unconfirmedRedaction,
-} from '@signalbox/app/runs';
+import { findPlanRun } from '@signalbox/app/all-runs';
+import { type ErrorEnvelope, type RedactionReport, type Result, unconfirmedRedaction } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { confirm } from '../forks/confirm.ts';
 import { withSurface } from '../surface/with-surface.ts';
@@ -51,7 +46,7 @@ Examples:
         await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
           const value = secretIn(flags);
           if (!value.ok) return value.error;
-          const run = await findRun(surface.reader, given);
+          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           const { id } = run.value;
           const { name, reason: why, dryRun = false, yes = false, json = false } = flags;

@@ -1,6 +1,7 @@
-import { type ErrorEnvelope, findRun } from '@signalbox/app/runs';
+import { findPlanRun } from '@signalbox/app/all-runs';
+import type { ErrorEnvelope } from '@signalbox/app/runs';
 import type { CommandContext, DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodes } from '../exit-code.ts';
 import { withSurface } from '../surface/with-surface.ts';
 import { paintOf, shown } from '../terminal.ts';
@@ -56,7 +57,7 @@ function keeping(command: Parameters<DefineCommand>[0], { terminal, end }: Comma
     .action(async (given: string, flags: DataFlags) => {
       end(
         await withSurface(terminal, flags, async (surface): Promise<0 | ErrorEnvelope> => {
-          const run = await findRun(surface.reader, given);
+          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           const { id, name } = run.value;
           const done = await surface.keep(id, isKept);

@@ -1,6 +1,7 @@
-import { type ErrorEnvelope, findRun, thisMachine, type WhyAnswer, why } from '@signalbox/app/runs';
+import { findPlanRun } from '@signalbox/app/all-runs';
+import { type ErrorEnvelope, thisMachine, type WhyAnswer, why } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodes } from '../exit-code.ts';
 import { type Paint, paintOf, shown } from '../terminal.ts';
 import { withReader } from '../with-reader.ts';
@@ -17,7 +18,7 @@ export const defineWhy: DefineCommand = (command, { terminal, end }) => {
     .action(async (given: string, node: string | undefined, flags: DataFlags) => {
       end(
         await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
-          const run = await findRun(reader, given);
+          const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           const { id } = run.value;
           const answers = await why(reader, id, node, thisMachine().clock);

@@ -1,7 +1,8 @@
 import { usageError } from '@signalbox/app';
-import { type ErrorEnvelope, findRun, runDiff, type SnapshotDiff } from '@signalbox/app/runs';
+import { findPlanRun } from '@signalbox/app/all-runs';
+import { type ErrorEnvelope, runDiff, type SnapshotDiff } from '@signalbox/app/runs';
 import type { DefineCommand } from '../command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodes } from '../exit-code.ts';
 import { shownLines } from '../shown-lines.ts';
 import { type Paint, paintOf, shown } from '../terminal.ts';
@@ -21,7 +22,7 @@ export const defineDiff: DefineCommand = (command, { terminal, end }) => {
     .action(async (given: string, flags: DiffFlags) => {
       end(
         await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
-          const run = await findRun(reader, given);
+          const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           const { frame } = flags;
           if (frame !== undefined && !/^\d{1,9}$/.test(frame))
