@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { repositoryRoot } from './local-program.ts';
 
-/** Every test at sample size without shortcuts: temporary files are on the disk, and programs run from their sources. */
+/** Every test without shortcuts: samples are larger, temporary files are on the disk, and programs run from their sources. */
 const run = spawnSync('npm', ['test'], {
   cwd: repositoryRoot,
   stdio: 'inherit',

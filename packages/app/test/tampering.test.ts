@@ -7,6 +7,7 @@ import { everyRun, type RunRecord } from '@signalbox/runs';
 import { openStore, type Store } from '@signalbox/store';
 import { seededRng } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../../test/sized.ts';
 import { isSameLog, logChanges, logOf, resealed, writeLog } from '../../store/test/support/forged-logs.ts';
 import { importedCopy } from '../../store/test/support/imported-copy.ts';
 import { redact, secretRun } from '../../store/test/support/secret-runs.ts';
@@ -24,7 +25,9 @@ import { verifyRun } from '../src/run-journal/verify-run.ts';
 import { killedRuns } from './support/killed-runs.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const SOAK = process.env.SIGNALBOX_SOAK === '1';
+/** One of so many lines and records is changed, besides the last. */
+const [LINES, RECORDS] = sized([24, 60], [5, 12], [1, 1]);
+const KILLED = sized(4, 10, 240);
 
 const rng = seededRng(15);
 const HOURS = { timeout: 8 * 3_600_000 };
@@ -73,7 +76,7 @@ function* lineChanges(text: string): Generator<readonly [name: string, changed: 
   const lines = text.trimEnd().split('\n');
   const joined = (some: readonly string[]) => some.map(line => `${line}\n`).join('');
   for (const [at, line] of lines.entries()) {
-    if (!SOAK && at !== lines.length - 1 && rng.below(5) > 0) continue;
+    if (at !== lines.length - 1 && rng.below(LINES) > 0) continue;
     const middle = line.length >> 1;
     const digit = line.slice(0, middle).search(/\d[^\d]*$/);
     yield [
@@ -176,15 +179,15 @@ it('[A547] a file in the place of all journals is reported by a check, and ends 
 describe('honest runs', () => {
   it('[A587] whose owners were killed, resumed or not, are not said to be changed', HOURS, async () => {
     const folder = temporaryFolder();
-    const died = await killedRuns(folder, SOAK ? 240 : 10, seededRng(587));
-    expect(died).toBeGreaterThan(SOAK ? 10 : 0);
+    const died = await killedRuns(folder, KILLED, seededRng(587));
+    expect(died).toBeGreaterThan(sized(0, 0, 10));
     const data = path.join(folder, 'data');
     const opened = openStore({ path: path.join(data, 'db.sqlite') });
     if (!opened.ok) throw new Error(opened.error.message);
     const runs: RunRecord[] = [];
     for await (const run of everyRun(opened.value)) runs.push(run);
     opened.value.close();
-    expect(runs.length).toBeGreaterThanOrEqual(SOAK ? 200 : 1);
+    expect(runs.length).toBeGreaterThanOrEqual(sized(1, 1, 200));
     const check = async () => {
       for (const { id, records, frames, origin } of runs) {
         expect(await verifyRun(data, id)).toMatchObject({ value: { ok: true, records } });
@@ -214,7 +217,7 @@ describe('a log that was changed, sealed again, and whose tables follow it', () 
     first.close();
     const missed: string[] = [];
     let followed = 0;
-    const isChosen = (at: number) => SOAK || at === honest.length - 1 || rng.below(12) === 0;
+    const isChosen = (at: number) => at === honest.length - 1 || rng.below(RECORDS) === 0;
     for (const { name, changed } of logChanges(honest, isChosen)) {
       const forged = resealed(changed);
       if (isSameLog(forged, honest)) continue;

@@ -8,6 +8,7 @@ import type { RunId } from '@signalbox/model';
 import { openBlobFiles } from '@signalbox/store';
 import { seededRng } from '@signalbox/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sized } from '../../../test/sized.ts';
 import { namesIn } from '../src/retention/blob-names.ts';
 import { allRows } from '../src/retention/run-rows-of-all-tables.ts';
 import { firstPlaceOf, lastPlaceOf, PLACES } from '../src/runs/places.ts';
@@ -116,9 +117,9 @@ function chosen<T>(rows: readonly T[]): readonly T[] {
   return SOAK ? rows : rows.slice(at, at + 1);
 }
 
-/** A fifth of the records, and the last, unless everything is tried. */
+/** One of so many records, and the last, unless everything is tried. */
 function someOf(records: readonly unknown[]): (at: number) => boolean {
-  return at => SOAK || at === records.length - 1 || rng.below(5) === 0;
+  return at => at === records.length - 1 || rng.below(sized(20, 5, 1)) === 0;
 }
 
 describe('a database that somebody changed', () => {
@@ -269,7 +270,7 @@ describe('a blob that somebody changed', () => {
       const live = files.filter(file => named.has(path.basename(file)));
       expect(live.length).toBeGreaterThan(5);
       for (const [index, file] of live.entries()) {
-        if (!SOAK && rng.below(4) > 0) continue;
+        if (index > 0 && rng.below(sized(8, 4, 1)) > 0) continue;
         const content = readFileSync(file);
         const other = readFileSync(live[(index + 1) % live.length] as string);
         const changes: readonly (() => void)[] = [
@@ -309,8 +310,8 @@ describe('honest runs', () => {
     const elsewhere = mkdtempSync(path.join(tmpdir(), 'signalbox-honest-'));
     try {
       const store = opened(elsewhere);
-      await Promise.all(Array.from({ length: SOAK ? 200 : 20 }, (_, seed) => variedRun(store, 10 + seed)));
-      for (let copies = 0; copies < (SOAK ? 10 : 2); copies++) redact(store, (await secretRun(store)).run);
+      await Promise.all(Array.from({ length: sized(8, 20, 200) }, (_, seed) => variedRun(store, 10 + seed)));
+      for (let copies = 0; copies < sized(1, 2, 10); copies++) redact(store, (await secretRun(store)).run);
       await importedCopy(store, await variedRun(store, 300));
       store.close();
       const honest = new DatabaseSync(databaseOf(elsewhere), { readOnly: true });
