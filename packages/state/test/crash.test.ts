@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
+import { sized } from '../../../test/sized.ts';
 import {
   createPathLocks,
   openHostContentStore,
@@ -62,7 +63,8 @@ function recover(): Promise<readonly Recovery[]> {
 /** All points, or an even sample of them. */
 function points(count: number, sample: number): readonly number[] {
   const all = Array.from({ length: count }, (_, index) => index + 1);
-  return SOAK ? all : all.filter(point => point % Math.ceil(count / sample) === 0);
+  const every = sized(Math.ceil(count / Math.ceil(sample / 2)), Math.ceil(count / sample), 1);
+  return all.filter(point => point % every === 0);
 }
 
 describe('a process that is killed', () => {

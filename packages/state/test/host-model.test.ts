@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { sized } from '../../../test/sized.ts';
 import { nameFromBytes } from '../src/filesystem/path-name.ts';
 import {
   createCheckpointStore,
@@ -15,7 +16,7 @@ import { createTestRunner, createTestState, must, openTestFilesystem, temporaryD
 import { type Model, modelAfter, type Operation, operation, perform, treeOfModel } from './host-model.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const SCRIPTS = SOAK ? 2000 : 120;
+const SCRIPTS = sized(40, 120, 2000);
 const STEPS = { minLength: 20, maxLength: 26 };
 
 const ending = fc.constantFrom('succeed', 'succeed', 'fail', 'throw', 'bad output', 'expand', 'cancel');

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sized } from '../../../test/sized.ts';
 import { rollbackToTool, undoCall } from '../src/index.ts';
 import { must, temporaryDirectory, treeOf } from './builders.ts';
 import { hasLayers, type LayeredPlace, openLayered } from './layered.ts';
 import { createDice } from './person-and-command.ts';
 
-const SOAK = process.env.SIGNALBOX_SOAK === '1';
 /** Each runs four to five scripts. */
-const SEEDS = SOAK ? 450 : 10;
+const SEEDS = sized(4, 10, 450);
 const FIRST = Number(process.env.SIGNALBOX_FIRST_SEED ?? 1);
 
 let directory: ReturnType<typeof temporaryDirectory>;
