@@ -6,6 +6,7 @@ import { openStore } from '@signalbox/store';
 import { seededRng, startChild } from '@signalbox/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
+import { sized } from '../../../test/sized.ts';
 import { thisMachine } from '../src/machine.ts';
 import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { isVerified, type Kill, linesOf, openDecision, ownerLives, readerOf } from './support/owner-lives.ts';
@@ -96,7 +97,7 @@ describe('a plan of forty steps', () => {
 
   it('[A30] ends the same when its process is killed before or after any commit, and does nothing again', async () => {
     const { commits, runs } = await undisturbed;
-    const stride = SOAK ? 1 : 41;
+    const stride = sized(83, 41, 1);
     for (let at = 1; at <= commits; at += stride) {
       for (const when of ['before', 'after'] as const) {
         const folder = newFolder();
@@ -116,7 +117,7 @@ describe('a plan of forty steps', () => {
 
   it('[A30] ends the same when its process is killed at random, again and again', async () => {
     const { commits, runs } = await undisturbed;
-    const kills = SOAK ? 300 : 5;
+    const kills = sized(3, 5, 300);
     const rng = seededRng(7);
     const below = (limit: number) => 1 + Math.floor(((rng.bytes(1)[0] ?? 0) / 256) * limit);
     for (let killed = 0; killed < kills; ) {

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from 'node:path';
 import { detectSandbox } from '@signalbox/state';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { sized } from '../../../test/sized.ts';
 import { entry, ownEnvironment, signalbox, temporaryFolder } from './program.ts';
 
-const SOAK = process.env.SIGNALBOX_SOAK === '1';
 const folder = temporaryFolder();
 const SIGNALS = [
   ['SIGINT', 130],
@@ -129,6 +129,9 @@ const commands: Readonly<Record<string, (at: Place) => Promise<ReturnType<typeof
   },
 };
 
+/** Commands that have nothing under way. */
+const PLAIN: readonly string[] = ['demo', 'mcp'];
+
 /** A program that stays open, as a window does. */
 function aWindow(cwd: string): string {
   const file = path.join(cwd, 'browser');
@@ -136,17 +139,18 @@ function aWindow(cwd: string): string {
   return file;
 }
 
-/** Every signal for `run`, and one for each of the others; all of them in a soak. */
-function chosen(name: string) {
-  const at = Object.keys(commands).indexOf(name);
-  return at === 0 || SOAK ? SIGNALS : SIGNALS.filter((_, index) => index === at % SIGNALS.length);
+/** One signal for each command; every one for some in a full run, and for all in a soak. */
+function chosen(names: readonly string[], name: string) {
+  const at = names.indexOf(name);
+  const isWhole = sized(false, at === 0 || names === PLAIN, true);
+  return SIGNALS.filter((_, index) => isWhole || index === at % SIGNALS.length);
 }
 
 const sandbox = await detectSandbox();
 
 describe.skipIf(!sandbox.ok)('a signal while a tool call is under way', () => {
   it.each(Object.keys(commands))('[A190] ends %s: the call rolled back, the run paused, 128+n', async name => {
-    const ends = chosen(name).map(async ([signal, code]) => {
+    const ends = chosen(Object.keys(commands), name).map(async ([signal, code]) => {
       const at = place(`${name.replaceAll(' ', '')}-${signal}`);
       const begun = await commands[name]?.(at);
       if (begun === undefined) throw new Error(name);
@@ -205,8 +209,8 @@ describe.skipIf(!sandbox.ok)('a process that is killed while a tool call is unde
 });
 
 describe('a signal', () => {
-  it.each(['demo', 'mcp'])('[A190] ends %s with 128+n, and leaves nothing behind', async name => {
-    const ends = SIGNALS.map(async ([signal, code]) => {
+  it.each(PLAIN)('[A190] ends %s with 128+n, and leaves nothing behind', async name => {
+    const ends = chosen(PLAIN, name).map(async ([signal, code]) => {
       const { cwd } = place(`${name}-${signal}`);
       const begun = start(cwd, name === 'demo' ? ['demo', '--no-open', '--json'] : ['mcp']);
       if (name === 'demo') await until(() => begun.told().includes('\n'));
