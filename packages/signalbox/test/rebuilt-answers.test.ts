@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import type { RunId } from '@signalbox/model';
 import { startServer } from '@signalbox/server';
 import { openStore, type Store } from '@signalbox/store';
 import { seededRng } from '@signalbox/testkit';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importRun } from '../../app/src/bundles/import-run.ts';
 import { createRunLogWriter } from '../../app/src/logs/run-log-writer.ts';
 import { deriveJournal } from '../../app/src/run-journal/derive-journal.ts';
@@ -177,12 +177,29 @@ async function everyAnswer(data: string) {
 const repaired = (data: string) => repairHome({ dataDirectory: data, machine });
 
 describe('the answers of a data directory', { timeout: 8 * 3_600_000 }, () => {
-  it('[A442] are the same, byte for byte, once every row but the logs was dropped and repaired', async () => {
-    const data = await variedData();
-    const before = await everyAnswer(data);
+  let data: string;
+  let kept: string;
+  let before: Awaited<ReturnType<typeof everyAnswer>>;
+
+  beforeAll(async () => {
+    data = await variedData();
+    before = await everyAnswer(data);
     expect(
       [...before.rest.values()].filter(answer => (answer as { status: number }).status === 200).length,
     ).toBeGreaterThan(RUNS * 8);
+    kept = `${data}-kept`;
+    cpSync(data, kept, { recursive: true });
+  }, 8 * 3_600_000);
+
+  // Answers name the directory: each test has it as it was, in the same place.
+  beforeEach(() => {
+    rmSync(data, { recursive: true });
+    cpSync(kept, data, { recursive: true });
+    // A copy of a directory is as open as any.
+    chmodSync(data, 0o700);
+  });
+
+  it('[A442] are the same, byte for byte, once every row but the logs was dropped and repaired', async () => {
     const database = new DatabaseSync(path.join(data, 'db.sqlite'));
     database.exec('pragma foreign_keys = off');
     for (const { name } of tablesOfRuns(database)) if (name !== 'records') database.exec(`delete from ${name}`);
@@ -192,8 +209,6 @@ describe('the answers of a data directory', { timeout: 8 * 3_600_000 }, () => {
   });
 
   it('[A443] are the same, byte for byte, once the database is gone and made again from journals and blobs', async () => {
-    const data = await variedData();
-    const before = await everyAnswer(data);
     for (const suffix of ['', '-wal', '-shm']) rmSync(path.join(data, `db.sqlite${suffix}`), { force: true });
     expect(repaired(data)).toMatchObject({ value: { ok: true } });
     expect(await everyAnswer(data)).toEqual(before);
