@@ -13,6 +13,8 @@ const LONGEST: readonly string[] = [
   'test/browser/pages-live.test.ts',
   'packages/signalbox/test/owners.test.ts',
   'packages/signalbox/test/examples.test.ts',
+  'packages/app/test/tampering.test.ts',
+  'packages/signalbox/test/rebuilt-answers.test.ts',
   'packages/app/test/full-disk.test.ts',
   'packages/server/test/ends.test.ts',
   'test/browser/run-page.test.ts',
