@@ -35,17 +35,6 @@ export function cutPage<Item>(read: readonly Item[], limit: number, keyOf: (item
   return read.length > limit && last !== undefined ? { items, next: keyOf(last) } : { items };
 }
 
-/** A page as it is answered: its items have a name. */
-export function listed<Name extends string, Item>(
-  name: Name,
-  page: Result<ListPage<Item>, ErrorEnvelope>,
-): Result<{ readonly [_ in Name]: readonly Item[] } & { readonly next?: string }, ErrorEnvelope> {
-  if (!page.ok) return page;
-  const { items, ...rest } = page.value;
-  const named = { [name]: items } as { readonly [_ in Name]: readonly Item[] };
-  return ok({ ...named, ...rest });
-}
-
 export function badCursor(): ErrorEnvelope<'VALIDATION_ERROR'> {
   return invalid('"after" is not the "next" of a page of this list, or what it names is gone; begin again without it');
 }
