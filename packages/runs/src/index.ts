@@ -7,6 +7,14 @@ export type {
   CallAdmission,
 } from './agents/agent-runner.ts';
 export {
+  type DecisionReply,
+  type DecisionRequest,
+  decisionRequest,
+  type TurnOffer,
+  type TurnSurface,
+  type TurnTools,
+} from './agents/turn-tools.ts';
+export {
   type ArtifactDraft,
   type ArtifactError,
   type ArtifactInput,

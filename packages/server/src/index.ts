@@ -5,6 +5,7 @@ export { type AgentMcp, type AgentMcpOptions, createAgentMcp } from './mcp/agent
 export { type McpHttp, type McpHttpOptions, type McpRoute, mcpHttp } from './mcp/mcp-http.ts';
 export { serveOnStdio } from './mcp/mcp-stdio.ts';
 export { agentToolsReference } from './mcp/reference.ts';
+export { createTurnServer, type TurnServer, type TurnServerOptions } from './mcp/turn-server.ts';
 export { createRunMetrics, type RunMetrics } from './metrics/run-metrics.ts';
 export { apiReference } from './openapi/reference.ts';
 export { createOperatorMcp, type OperatorMcpOptions } from './operator/operator-mcp.ts';

@@ -30,9 +30,13 @@ export type {
   Task,
   TaskId,
   TransitionView,
+  TurnOffer,
+  TurnSurface,
+  TurnTools,
 } from '@signalbox/runs';
 export {
   contractNodeId,
+  decisionRequest,
   everyRun,
   hasRunEnded,
   isShownEvent,

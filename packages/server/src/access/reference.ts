@@ -28,8 +28,8 @@ export function accessReference(): string {
     `A decision is raised by an agent or a plan, and no role that raises one can answer one. \`signalbox users add NAME --role ROLE [--expires
 30d]\` makes a token, \`users rotate\` replaces it and \`users remove\` ends it; sockets, MCP sessions and requests that are open with the old token end
 before the command answers, and so do the links and tabs that were made with it. The token of the data directory has the role \`owner\`.`,
-    `\`/mcp/turn\` is not in these tables: it will be offered only to agents that Signalbox starts itself, with a token for one attempt, and does
-not exist yet. A request to it is answered with 404.`,
+    `\`/mcp/turn\` is not in these tables. It is served on a port of its own, only to agents that Signalbox started: its token belongs to one attempt,
+opens nothing else, and ends with the attempt. Here it is answered with 404.`,
     ...section('Routes', 'route', routeAccess),
     ...section('Tools of operators', 'tool at `/mcp`', operatorToolAccess),
     ...section('Resources of operators', 'resource at `/mcp`', operatorResourceAccess),
