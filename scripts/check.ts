@@ -22,6 +22,7 @@ const steps: readonly Step[] = [
   types('types of examples', 'examples'),
   types('types of the console', 'packages/console'),
   types('types of pure code', 'tsconfig.pure.json'),
+  { name: 'unused code', command: [localProgram('knip', 'knip'), '--no-config-hints'] },
   { name: 'licences of dependencies', command: ['scripts/check-licences.ts'] },
   { name: 'generated schemas and documents', command: ['scripts/generate.ts', '--check'] },
 ];

@@ -10,7 +10,7 @@ export interface NodeProcess {
   kill(): void;
 }
 
-export interface Exit {
+interface Exit {
   readonly code: number | null;
   /** By `performance.now()`. */
   readonly startedAt: number;

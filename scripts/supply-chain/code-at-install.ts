@@ -14,7 +14,7 @@ export interface AllowedCode {
   readonly reason: string;
 }
 
-export const ALLOWED_CODE: readonly AllowedCode[] = [
+const ALLOWED_CODE: readonly AllowedCode[] = [
   {
     name: 'esbuild',
     means: ['install script'],
@@ -35,6 +35,12 @@ export const ALLOWED_CODE: readonly AllowedCode[] = [
   { name: '@napi-rs/keyring-*', means: ['native code'], reason: 'Keys of the inspector, a client for tests.' },
   { name: '@biomejs/cli-*', means: ['native code'], reason: 'The formatter and linter.' },
   { name: '@typescript/typescript-*', means: ['native code'], reason: 'The compiler of TypeScript.' },
+  {
+    name: '@oxc-parser/binding-*',
+    means: ['native code'],
+    reason: 'Parses sources for knip, which finds unused code.',
+  },
+  { name: '@oxc-resolver/binding-*', means: ['native code'], reason: 'Resolves imports for knip.' },
   { name: '@rolldown/binding-*', means: ['native code'], reason: 'Builds the console, inside Vite.' },
   { name: '@tailwindcss/oxide-*', means: ['native code'], reason: 'Makes the style sheets of the console.' },
   { name: 'lightningcss-*', means: ['native code'], reason: 'Makes the style sheets of the console.' },

@@ -1,7 +1,7 @@
 import { foreignPackages, type Lock } from './lock-file.ts';
 
 /** Licences under which a package may be used, shipped and changed with no more than a notice. By SPDX id. */
-export const ALLOWED: ReadonlySet<string> = new Set([
+const ALLOWED: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
   'BSD-2-Clause',
@@ -20,7 +20,7 @@ export interface LicenceException {
 }
 
 /** Packages under another licence. None of them is shipped: the check sees to that. */
-export const EXCEPTIONS: readonly LicenceException[] = [
+const EXCEPTIONS: readonly LicenceException[] = [
   {
     name: 'axe-core',
     license: 'MPL-2.0',

@@ -6,7 +6,7 @@ const PROGRAM = 'packages/signalbox';
 const CONSOLE = 'packages/console';
 
 /** Everything of others that users get: installed with the package, or part of what is in it. */
-export function shippedPackages(lock: Lock): ReadonlySet<LockedPackage> {
+function shippedPackages(lock: Lock): ReadonlySet<LockedPackage> {
   return new Set([...installedWith(lock, PROGRAM), ...installedWith(lock, CONSOLE)].filter(isForeign));
 }
 

@@ -49,7 +49,7 @@ async function drawsText(browser: Browser): Promise<boolean> {
 }
 
 /** How long a test waits for what a page must come to: a machine that is busy with something else is no fault of the page. */
-export const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 180_000;
 
 export async function newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });

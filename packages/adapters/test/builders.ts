@@ -29,8 +29,8 @@ import {
 } from '../src/builtin/index.ts';
 
 export const KEY = 'key-that-nobody-may-see';
-export const run = '0190a5b0-0000-7000-8000-000000000001' as RunId;
-export const node = nodeKey.parse('builder');
+const run = '0190a5b0-0000-7000-8000-000000000001' as RunId;
+const node = nodeKey.parse('builder');
 
 export const vendors: readonly { readonly vendor: ModelVendor; readonly model: string }[] = [
   { vendor: 'anthropic', model: 'anthropic:claude-sonnet-5-5' },

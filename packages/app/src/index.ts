@@ -1,5 +1,5 @@
 export type { VerifyReport } from '@signalbox/journal';
-export type { ErrorEnvelope, UserRole } from '@signalbox/model';
+export type { ErrorEnvelope } from '@signalbox/model';
 export { userRole } from '@signalbox/model';
 export { systemPath, systemProgram } from '@signalbox/state';
 export { thrownDamage } from '@signalbox/store';
@@ -7,23 +7,22 @@ export { accessToken, readToken } from './access-token.ts';
 export type { Program } from './child/child-process.ts';
 export { playChildRole } from './child/child-roles.ts';
 export { thrownStack, unexpectedError, usageError } from './command-error.ts';
-export { type DataDirectoryFacts, dataDirectory, dataDirectorySource } from './data-directory.ts';
+export { dataDirectory, dataDirectorySource } from './data-directory.ts';
 export { dataDirectoryFault, writableDataDirectoryFault } from './data-directory-fault.ts';
-export { type DemoOptions, type DemoOutcome, playDemo } from './demo/demo.ts';
+export { type DemoOutcome, playDemo } from './demo/demo.ts';
 export { openDemoDirectory } from './demo/demo-directory.ts';
 export type { DemoLine, DemoStep } from './demo/scene.ts';
-export { type DemoModel, startDemoModel } from './demo/show/demo-model.ts';
-export { type Show, type ShowOptions, startShow } from './demo/show/show.ts';
+export { startDemoModel } from './demo/show/demo-model.ts';
+export { startShow } from './demo/show/show.ts';
 export type { Check } from './doctor/check.ts';
-export { type DoctorOptions, type DoctorReport, doctor } from './doctor/doctor.ts';
+export { type DoctorReport, doctor } from './doctor/doctor.ts';
 export { checkView } from './doctor/view-checks.ts';
-export { draftOf, type RunJournalEvent, runJournalSchema, sessionOfRun } from './run-journal/run-journal-event.ts';
-export { type AcceptedRules, openAcceptedRules } from './sandbox/accepted-rules.ts';
+
+export { openAcceptedRules } from './sandbox/accepted-rules.ts';
 export { missingSandbox } from './sandbox/missing-sandbox.ts';
 export { type Launch, launchAhead } from './threads/plan-worker-start.ts';
 export { expiryAfter } from './users/lifetime.ts';
 export {
-  DEFAULT_USER,
   type IssuedToken,
   openUsers,
   type TokenHolder,
@@ -31,4 +30,4 @@ export {
   type Users,
   type UserTerms,
 } from './users/users.ts';
-export { type VerifyDirectoryError, type VerifyDirectoryOptions, verifyDirectory } from './verify-directory.ts';
+export { verifyDirectory } from './verify-directory.ts';

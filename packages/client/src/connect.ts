@@ -4,7 +4,7 @@ export interface Connection {
   close(): void;
 }
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   opened(): void;
   received(text: string): void;
   /** Called once, whether the connection was open or never opened. */

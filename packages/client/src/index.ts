@@ -1,5 +1,5 @@
-export { type Client, type ClientOptions, createClient } from './client.ts';
-export { type Connect, type Connection, type ConnectionEvents, connectWebSocket } from './connect.ts';
+export { type Client, createClient } from './client.ts';
+
 export { logIn } from './log-in.ts';
-export type { Answer, Fetch } from './request.ts';
-export type { News, Watch, WatchOptions } from './watch.ts';
+export type { Answer } from './request.ts';
+export type { News } from './watch.ts';

@@ -32,7 +32,7 @@ interface FetchAnswer {
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-export interface Call {
+interface Call {
   readonly method: string;
   readonly path: string;
   readonly query?: object | undefined;

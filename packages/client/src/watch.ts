@@ -40,8 +40,8 @@ export interface WatchPlatform {
   readonly random: () => number;
 }
 
-export const FIRST_RETRY_MS = 250;
-export const LAST_RETRY_MS = 10_000;
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 10_000;
 
 /**
  * Watches one run, or all.

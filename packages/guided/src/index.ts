@@ -1,12 +1,9 @@
-export { type ExportOptions, exportSession, type SessionExport } from './bundles/session-export.ts';
-export { type ImportOptions, importSession, type SessionImport } from './bundles/session-import.ts';
-export type { BlobsOptions, GuidedPorts, SecretsOptions, SessionBlobs } from './ports.ts';
+export { type ExportOptions, exportSession } from './bundles/session-export.ts';
+export { type ImportOptions, importSession } from './bundles/session-import.ts';
+export type { GuidedPorts } from './ports.ts';
 export {
-  type Collected,
   type CollectOptions,
   collectSessions,
-  type KeptBecause,
-  type SessionCollection,
 } from './retention/session-collection.ts';
 export type { GuidedEvent, GuidedRuns } from './runs/guided-runs.ts';
 export { listGuidedRuns } from './runs/list-guided-runs.ts';
@@ -16,37 +13,28 @@ export { type GuidedSessions, type GuidedSessionsOptions, openGuidedSessions } f
 export {
   type DetailOptions,
   type NodeDetail,
-  type PinnedSource,
   type RunDetail,
   type SessionDetail,
   showSession,
 } from './sessions/session-detail.ts';
-export { openSessionFiles, type SessionFilesOptions } from './sessions/session-files.ts';
+export { openSessionFiles } from './sessions/session-files.ts';
 export { listSessions } from './sessions/session-index.ts';
 export { keepSession } from './sessions/session-keeping.ts';
 export type { SessionStoresOptions } from './sessions/session-stores.ts';
-export type { PersonGap, RunSummary, SessionSummary } from './sessions/session-summary.ts';
+export type { SessionSummary } from './sessions/session-summary.ts';
 export { type GuidedTools, guidedSchemas } from './tools/guided-tools.ts';
 export { type GuidedToolsOptions, openGuidedTools } from './tools/open-guided-tools.ts';
-export { listTokenKeys, rotateTokenKeys, type TokenKey, type TokenKeysOptions } from './tools/token-keys.ts';
+export { listTokenKeys, rotateTokenKeys, type TokenKey } from './tools/token-keys.ts';
 export type {
   CheckpointAnswer,
   InspectAnswer,
   ListAnswer,
-  NextCall,
   ResumeAnswer,
   StepAnswer,
   Warning,
 } from './tools/tool-answers.ts';
 export {
   autonomy,
-  type CheckpointInput,
-  type ContinueInput,
-  type InspectInput,
-  inputLimits,
-  type ListInput,
-  type ResumeInput,
   riskPolicy,
-  type StartInput,
 } from './tools/tool-inputs.ts';
-export { type CheckedWorkflow, checkWorkflow, type WorkflowCheckOptions } from './workflows/workflow-check.ts';
+export { type CheckedWorkflow, checkWorkflow } from './workflows/workflow-check.ts';

@@ -16,13 +16,13 @@ export interface GuidedPorts {
   contractEvent(event: DomainEvent, facts: GuidedFacts): RunEvent;
 }
 
-export interface SessionBlobs {
+interface SessionBlobs {
   /** Durable when it returns. */
   put(content: Uint8Array): Result<Digest, ErrorEnvelope<'STORE_IO_FAILED'>>;
   get(name: Digest): Result<Uint8Array, BlobError>;
 }
 
-export interface BlobsOptions {
+interface BlobsOptions {
   readonly disk: Disk;
   readonly hasher: Hasher;
   readonly home: string;
@@ -30,7 +30,7 @@ export interface BlobsOptions {
   readonly writer: string;
 }
 
-export interface SecretsOptions {
+interface SecretsOptions {
   readonly dataDirectory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Nothing is written. */

@@ -1,7 +1,7 @@
 export { MAX_PLAN_BYTES, MAX_PLAN_EVENTS } from './append-limits.ts';
-export type { AppendPlan, PlanError } from './append-plan.ts';
-export { type ContentStore, type ContentStoreOptions, openContentStore } from './content-store.ts';
-export { type Defect, type DefectCode, defectMeanings, describeDefect, type SessionHealth } from './defect.ts';
+export type { AppendPlan } from './append-plan.ts';
+export { type ContentStore, openContentStore } from './content-store.ts';
+export { type Defect, type DefectCode, defectMeanings, type SessionHealth } from './defect.ts';
 export { type Disk, DiskError, type OpenFile } from './disk.ts';
 export { placeFile } from './durable-file.ts';
 export {
@@ -26,13 +26,11 @@ export {
   type AppendError,
   type Appended,
   type Journal,
-  type JournalOptions,
-  type LockWitness,
   openJournal,
   type Salvaged,
 } from './journal.ts';
 export type { JournalView } from './journal-view.ts';
-export type { FileLocks, HeldLock, LockRefusal } from './lock.ts';
-export { type ManifestRecord, manifestRecord, type SegmentClosed, type SnapshotPinned } from './manifest-record.ts';
+export type { FileLocks, HeldLock } from './lock.ts';
+export { type ManifestRecord, manifestRecord } from './manifest-record.ts';
 export type { SegmentPacking } from './segment-packing.ts';
-export { type VerifyOptions, type VerifyReport, verifyJournal } from './verify.ts';
+export { type VerifyReport, verifyJournal } from './verify.ts';

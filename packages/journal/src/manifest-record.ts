@@ -14,7 +14,7 @@ import {
 import * as z from 'zod';
 import { describeIssues } from './event.ts';
 
-export const MANIFEST_VERSION = 1;
+const MANIFEST_VERSION = 1;
 
 const recordFields = {
   v: z.literal(MANIFEST_VERSION),
@@ -23,7 +23,7 @@ const recordFields = {
 };
 
 /** A segment is part of the truth from this record on. */
-export const segmentClosed = z.strictObject({
+const segmentClosed = z.strictObject({
   ...recordFields,
   kind: z.literal('segment_closed'),
   firstEventIndex: z.int().nonnegative(),
@@ -35,7 +35,7 @@ export const segmentClosed = z.strictObject({
 export type SegmentClosed = z.infer<typeof segmentClosed>;
 
 /** A snapshot is kept as long as the journal. */
-export const snapshotPinned = z.strictObject({
+const snapshotPinned = z.strictObject({
   ...recordFields,
   kind: z.literal('snapshot_pinned'),
   eventIndex: z.int().nonnegative(),

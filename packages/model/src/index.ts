@@ -6,15 +6,13 @@ export { type ApprovalResolution, approvalResolution } from './contract/approval
 export {
   type Artifact,
   type ArtifactKind,
-  type ArtifactRef,
   artifact,
   artifactKind,
-  artifactRef,
   artifactRefOf,
   type DiffMetadata,
   diffMetadata,
 } from './contract/artifact.ts';
-export { type Edge, edge, edgeDefaults } from './contract/edge.ts';
+export { type Edge, edge } from './contract/edge.ts';
 export {
   RUN_EVENT_VERSION,
   type RunEvent,
@@ -23,42 +21,29 @@ export {
   type SaidEvent,
   type StallEvidence,
   saidEvent,
-  stallEvidence,
 } from './contract/event.ts';
 export { type Handoff, handoff } from './contract/handoff.ts';
 export { type Message, message } from './contract/message.ts';
 export {
-  type Capabilities,
-  type Connection,
-  type ContractNodeStatus,
-  capabilities,
-  connection,
   contractNodeStatus,
   type Node,
   type NodePatch,
   node,
-  nodePatch,
-  type Permissions,
-  type Provider,
-  permissions,
   provider,
 } from './contract/node.ts';
 export {
   CONTRACT_VERSION,
-  type ContractRunStatus,
   contractRunStatus,
   type GlobalMode,
   globalMode,
   type Run,
-  type RunMode,
   type RunPatch,
   type RunPhase,
   run,
   runMode,
-  runPatch,
   runPhase,
 } from './contract/run.ts';
-export { type ToolCall, type ToolError, type ToolResult, toolCall, toolError, toolResult } from './contract/tool.ts';
+export { type ToolCall, toolCall, toolResult } from './contract/tool.ts';
 export { type Digest, digest, digestHex, digestOf, type Hasher, portableHasher } from './digest.ts';
 export {
   type ErrorCode,
@@ -68,10 +53,8 @@ export {
   errorEnvelope,
   failure,
   type Retry,
-  retry,
 } from './error-envelope.ts';
 export {
-  type AnyId,
   type ApprovalId,
   type ArtifactId,
   approvalId,
@@ -87,7 +70,6 @@ export {
   messageId,
   type NodeId,
   nodeId,
-  type PayloadId,
   payloadId,
   type RunId,
   runId,
@@ -97,8 +79,8 @@ export {
   toolId,
 } from './ids.ts';
 export { JSON_MAX_DEPTH, type Json, type JsonObject, json, jsonObject, text } from './json.ts';
-export { isWorkKind, type NodeRole, nodeKindFacts, type PlanNodeKind, planNodeKinds } from './node-kinds.ts';
-export { type Err, err, type Ok, ok, type Result } from './result.ts';
+export { isWorkKind, nodeKindFacts, type PlanNodeKind, planNodeKinds } from './node-kinds.ts';
+export { err, ok, type Result } from './result.ts';
 export type { Rng } from './rng.ts';
 export { cutAtWord, cutFiltered } from './secrets/cut-text.ts';
 export {
@@ -113,10 +95,9 @@ export {
   isCertainlyClean,
   redactionMark,
   type SecretFilter,
-  type SecretFilterOptions,
 } from './secrets/secret-filter.ts';
 export { createSecretStream, type SecretStream } from './secrets/secret-stream.ts';
-export { type TokenShape, tokenShapes } from './secrets/token-shapes.ts';
+
 export { timerDue, timerReason } from './status/block-reason.ts';
 export {
   type NodeStatus,

@@ -1,7 +1,7 @@
 import type { Provider } from './contract/node.ts';
 
 /** What a node is for: `agent` and `work` do something themselves, all others say which of them run and when. */
-export type NodeRole = 'structure' | 'loop' | 'agent' | 'work' | 'effect' | 'ending';
+type NodeRole = 'structure' | 'loop' | 'agent' | 'work' | 'effect' | 'ending';
 
 /** How nodes of a kind are shown. How the engine treats them is the other half of the kind, `nodeKinds` in `plan`. */
 interface NodeKindFacts {

@@ -23,7 +23,7 @@ import {
 /** One whole value of each kind, every optional field present. */
 
 export const at = timestamp.parse('2026-01-01T00:00:00Z');
-export const later = timestamp.parse('2026-01-01T00:00:01.500Z');
+const later = timestamp.parse('2026-01-01T00:00:01.500Z');
 
 const id = (last: string) => `01900000-0000-7000-8000-${last.padStart(12, '0')}`;
 export const ids = {

@@ -26,7 +26,7 @@ export interface PlanSignal {
   readonly handle: (payload: never, ctx: never) => void;
 }
 
-export type StateValues<State extends StateShape> = { readonly [Key in keyof State]: z.infer<State[Key]> };
+type StateValues<State extends StateShape> = { readonly [Key in keyof State]: z.infer<State[Key]> };
 
 /** A plan whose types are not known where it is handled. */
 export interface AnyPlan {

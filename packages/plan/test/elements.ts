@@ -18,7 +18,7 @@ export function el(
 }
 
 /** A plan that shows what `render` returns. */
-export function planOf(render: () => PlanChild): AnyPlan {
+function planOf(render: () => PlanChild): AnyPlan {
   return definePlan({ name: 'test', render });
 }
 

@@ -38,7 +38,7 @@ export const guard = z.union([
 ]);
 export type Guard = z.infer<typeof guard>;
 
-export const runWrite = z.discriminatedUnion('kind', [
+const runWrite = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('create'), run: newRun }),
   z.strictObject({ kind: z.literal('change'), change: runChange }),
 ]);

@@ -4,7 +4,6 @@ export type {
   AgentQuestion,
   AgentRunner,
   AgentSession,
-  CallAdmission,
 } from './agents/agent-runner.ts';
 export {
   type DecisionReply,
@@ -16,39 +15,32 @@ export {
 } from './agents/turn-tools.ts';
 export {
   type ArtifactDraft,
-  type ArtifactError,
   type ArtifactInput,
-  type ArtifactName,
-  artifactLimits,
   draftArtifact,
 } from './artifacts/artifact-draft.ts';
 export { type ArtifactRecord, artifactRecord, INLINE_MAX_BYTES } from './artifacts/artifact-record.ts';
 export { safeImageTypes } from './artifacts/image-type.ts';
-export { type ArtifactPlace, type KeptArtifact, keepArtifact } from './artifacts/keep-artifact.ts';
+export { keepArtifact } from './artifacts/keep-artifact.ts';
 export { type ArtifactPorts, publishArtifact } from './artifacts/publish-artifact.ts';
 export type { BlobError, Blobs } from './blobs.ts';
 export {
   type ArchivePart,
   type ArchiveRow,
-  type ArchiveRows,
   archiveParts,
   archiveRow,
 } from './bundles/archive-row.ts';
-export { type ImportAsNew, type ImportFacts, importAsNew } from './bundles/import-as-new.ts';
-export type { LargeTexts, RestoreError, RunArchive, RunRestore } from './bundles/run-archive.ts';
-export {
-  type Commit,
-  type CommitError,
-  type Committed,
-  type Guard,
-  guard,
-  type RunWrite,
-  type WriteSet,
-  writeSet,
+export { importAsNew } from './bundles/import-as-new.ts';
+export type { RestoreError, RunArchive, RunRestore } from './bundles/run-archive.ts';
+export type {
+  Commit,
+  CommitError,
+  Committed,
+  Guard,
+  RunWrite,
+  WriteSet,
 } from './commit.ts';
 export { checkCommit } from './commit-check.ts';
 export {
-  type CommitPlan,
   type CommitView,
   type IntervalRow,
   type LastValue,
@@ -62,27 +54,23 @@ export {
 export {
   type Decision,
   type DecisionKind,
-  type DecisionWrite,
   decision,
-  decisionKind,
   type Resolution,
-  resolution,
 } from './decisions/decision.ts';
-export { changeDecision, type DecisionError } from './decisions/decision-change.ts';
+
 export { factsOfEvent, isReplayedEvent, isShownEvent } from './events/event-facts.ts';
 export {
-  INTERNAL_EVENT_VERSION,
   type InternalEvent,
   type InternalEventType,
   internalEvent,
 } from './events/internal-event.ts';
 export { eventType, isShort, type KeptEvent, keptEvents } from './events/kept-event.ts';
-export { type AnyEvent, anyEvent, EVENT_VERSION, type EventDraft, type StoredEvent } from './events/stored-event.ts';
+export { type AnyEvent, anyEvent, type EventDraft, type StoredEvent } from './events/stored-event.ts';
 export { createFeed } from './feed.ts';
-export { INHERITED, type Inheritance, inheritance } from './forks/inheritance.ts';
-export { type Change, change, type Maybe, type PatchStep, patchStep } from './frames/change.ts';
+export { INHERITED } from './forks/inheritance.ts';
+export { type Change, type Maybe, type PatchStep, patchStep } from './frames/change.ts';
 export { type Frame, type FrameTrigger, frame } from './frames/frame.ts';
-export { type IntervalSpace, type IntervalWrite, intervalSpace, intervalWrite } from './frames/interval.ts';
+export { type IntervalSpace, type IntervalWrite, intervalSpace } from './frames/interval.ts';
 export { type Transition, transition } from './frames/transition.ts';
 export { applyChange, changeBetween, replayPatches } from './frames/value-change.ts';
 export {
@@ -98,24 +86,21 @@ export {
   taskId,
   taskIdOf,
 } from './ids.ts';
-export { type BodyRewrite, draftOf, type RewrittenRecord } from './log/body-rewrite.ts';
+export type { BodyRewrite, RewrittenRecord } from './log/body-rewrite.ts';
 export { type OpenRecord, openForeignRecord, openHeader, openRecord } from './log/open-record.ts';
-export {
-  type Beginning,
-  type HeldValue,
-  type LogRecord,
-  type RecordBody,
-  type RecordHeader,
-  recordBody,
-  recordHeader,
+export type {
+  Beginning,
+  HeldValue,
+  LogRecord,
+  RecordBody,
+  RecordHeader,
 } from './log/record.ts';
 export { digestsIn, mentionedBlobs, neededBlobs } from './log/record-blobs.ts';
 export { recordEvents } from './log/record-events.ts';
 export { type SealPorts, sealBody, sealRecord } from './log/seal-record.ts';
-export { type AwayCheck, type AwayFault, awayCheck, type TakenAway, type TakingAway } from './log/taken-away.ts';
+export { type AwayCheck, awayCheck, type TakenAway, type TakingAway } from './log/taken-away.ts';
 export { type MemoryRuns, memoryRuns } from './memory/memory-runs.ts';
 export {
-  type CallError,
   type CallReport,
   healthOfModel,
   healthOfProvider,
@@ -123,61 +108,49 @@ export {
   type ModelStanding,
   openWindows,
   recordCall,
-  type StandingHealth,
   type Standings,
 } from './rate-limits/model-standing.ts';
 export {
-  type Admission,
   admitCall,
   closedUntil,
   closeWindow,
-  DEFAULT_MAX_CONCURRENT,
   keyOfModel,
   type ModelName,
   openRateLimits,
-  type RateLimits,
   releaseCall,
 } from './rate-limits/rate-limits.ts';
 export type {
-  ArtifactFilter,
-  ArtifactListFilter,
-  ArtifactOfRun,
   CommitNotice,
-  DecisionFilter,
   DecisionOfRun,
-  Orphan,
   Page,
   RunFeed,
   RunFilter,
   RunReader,
-  TaskFilter,
   TransitionFilter,
   TransitionPlace,
   TransitionView,
 } from './reader.ts';
 export { DEFAULT_PAGE } from './reader.ts';
 export { collapseBodies } from './retention/collapse-bodies.ts';
-export { type FrameRange, frameRange, isInRanges, rangesBetween } from './retention/frame-range.ts';
+export { type FrameRange, isInRanges, rangesBetween } from './retention/frame-range.ts';
 export { keptFrames } from './retention/kept-frames.ts';
 export { planRetention, type RetainedRun, type RetentionPlan } from './retention/plan-retention.ts';
 export { DEFAULT_RETENTION, type RetentionPolicy, retentionPolicy } from './retention/retention-policy.ts';
-export { type RetentionWrite, retentionWrite } from './retention/retention-write.ts';
-export { isSamePlan, planFilesOf, planSources, planVersionOf } from './run/plan-versions.ts';
+
+export { isSamePlan, planSources, planVersionOf } from './run/plan-versions.ts';
 export { hasRunEnded, mayRunFollow } from './run/run-lifecycle.ts';
 export {
   type NewRun,
-  newRun,
   type RunChange,
   type RunOrigin,
   type RunRecord,
   type RunSource,
   type RunWorkspace,
-  runChange,
   runRecord,
 } from './run/run-record.ts';
 export { ownWords } from './secrets/own-words.ts';
 export { redactLog } from './secrets/redact-log.ts';
-export { redactBody, redactingCommit, redactWrites } from './secrets/redact-writes.ts';
+export { redactBody, redactingCommit } from './secrets/redact-writes.ts';
 export { type StreamChunk, streamChunk } from './stream/stream-chunk.ts';
 export { classifyFailure, type FailureFacts } from './tasks/error-class.ts';
 export {
@@ -187,43 +160,33 @@ export {
   type OrphanAction,
   type OrphanPolicy,
   ownerDeathsOf,
-  type Recovery,
   recoverOrphan,
 } from './tasks/orphan-policy.ts';
 export { releaseTask } from './tasks/release-task.ts';
 export {
   DEFAULT_BACKOFF_MS,
-  DEFAULT_MAX_RETRIES,
   decideRetry,
   dueAt,
   HELD_BACK,
-  MAX_BACKOFF_MS,
-  type RetryDecision,
   retryWaitMs,
 } from './tasks/retry.ts';
 export { type RetryPolicy, retryPolicy } from './tasks/retry-policy.ts';
 export { type Task, task } from './tasks/task.ts';
-export {
-  type ErrorClass,
-  errorClass,
-  type OwnerDeath,
-  ownerDeath,
-  type TaskError,
-  taskError,
+export type {
+  OwnerDeath,
+  TaskError,
 } from './tasks/task-error.ts';
-export { cancelTask, failTask, finishTask, isTaskUnderWay, mayTaskFollow, startTask } from './tasks/task-lifecycle.ts';
+export { cancelTask, failTask, finishTask, isTaskUnderWay, startTask } from './tasks/task-lifecycle.ts';
 export { type Spending, type SpendingFilter, sumSpending } from './usage/spending.ts';
 export {
   type Allowance,
-  addUsage,
   type Budgeted,
   checkStop,
   type LimitName,
   NO_USAGE,
   type ReachedLimit,
-  type StopCondition,
   type StopVerdict,
 } from './usage/stop-check.ts';
-export { type StopConditions, stopConditions } from './usage/stop-conditions.ts';
+export type { StopConditions } from './usage/stop-conditions.ts';
 export { type UsageRecord, type UsageTotal, usageRecord } from './usage/usage.ts';
 export { chunksOf, eventsBefore, eventsOf, everyArtifact, everyRun, transitionsIn } from './whole-lists.ts';

@@ -109,7 +109,7 @@ export interface TransitionView extends Omit<Transition, 'change'> {
   readonly new: Maybe;
 }
 
-export interface TaskFilter {
+interface TaskFilter {
   readonly status?: readonly TaskStatus[];
   readonly node?: NodeKey;
   readonly effects?: readonly Task['effects'][];
@@ -118,7 +118,7 @@ export interface TaskFilter {
   readonly limit?: number;
 }
 
-export interface Orphan {
+interface Orphan {
   readonly run: RunId;
   readonly task: Task;
 }
@@ -128,7 +128,7 @@ export interface DecisionOfRun {
   readonly decision: Decision;
 }
 
-export interface DecisionFilter {
+interface DecisionFilter {
   readonly run?: RunId;
   readonly status?: readonly Decision['status'][];
   readonly after?: ApprovalId;
@@ -136,7 +136,7 @@ export interface DecisionFilter {
   readonly limit?: number;
 }
 
-export interface ArtifactFilter {
+interface ArtifactFilter {
   readonly node?: NodeKey;
   readonly key?: string;
 }

@@ -65,7 +65,7 @@ export interface ScriptNode {
 }
 
 /** A run that does what a test says, step by step. Everything goes through the commits of the real port. */
-export interface ScriptedRun {
+interface ScriptedRun {
   readonly id: RunId;
   /** Renders a plan, with these statuses. */
   render(plan: ScriptNode, statuses?: Readonly<Record<string, NodeStatus>>): Promise<void>;

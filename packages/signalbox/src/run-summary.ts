@@ -17,7 +17,7 @@ export interface RunSummary {
   readonly open: readonly OpenQuestion[];
 }
 
-export interface OpenQuestion {
+interface OpenQuestion {
   readonly id: string;
   readonly node: string;
   readonly question: string;

@@ -15,7 +15,7 @@ export function fileTrace(file: string): Trace {
   return (_, entry) => appendFileSync(file, `${JSON.stringify(entry)}\n`);
 }
 
-export function describeTrace({ frame, phase, ms, ...detail }: TraceEntry): string {
+function describeTrace({ frame, phase, ms, ...detail }: TraceEntry): string {
   const { run: _, triggers, reads, nodes, mounted, unmounted, written, started } = detail;
   const parts = [
     triggers && `because of ${triggers.join(' ')}`,

@@ -51,7 +51,7 @@ export type Death =
   | { readonly during: 'write'; readonly changes: number };
 
 /** How long things take, in turns of this process's event loop: a start, the first call of a server, and later ones. */
-export interface Turns {
+interface Turns {
   readonly start: number;
   readonly firstCall: number;
   readonly call: number;

@@ -60,7 +60,7 @@ export function createTestTimers(): Timers & { fire(): void; readonly waiting: n
 }
 
 /** The same bytes for the same seed: a linear congruential generator. */
-export function createTestRng(seed = 1): Rng {
+function createTestRng(seed = 1): Rng {
   let state = seed;
   const next = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -73,7 +73,7 @@ export function createTestIds(): IdSource {
   return createIdSource(createTestClock(), createTestRng(7));
 }
 
-export const planItem = z.strictObject({ objective: z.string(), status: z.string() });
+const planItem = z.strictObject({ objective: z.string(), status: z.string() });
 export const plan = defineSlice({ name: 'Plan', item: planItem });
 export const setupPlan = defineEvent('SetupPlan', planItem);
 export const note = defineSlice({ name: 'Note', item: z.string(), policy: 'log' });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
  * A directory as a plain map, and the same operations on it and on a real directory. Names are bytes written as latin1,
  * so that every name a directory can hold is also a string here.
  */
-export type ModelNode =
+type ModelNode =
   | { readonly kind: 'file'; readonly mode: number; readonly content: string }
   | { readonly kind: 'directory'; readonly mode: number }
   | { readonly kind: 'link'; readonly target: string };

@@ -46,7 +46,7 @@ export interface LayeredPlace {
   recover(): Promise<readonly Recovery[]>;
 }
 
-export interface RunOptions {
+interface RunOptions {
   /** What the command does before it waits for the person. */
   readonly first?: string;
   /** What the person does while the command runs: it has begun, and does not go on before this is done. */

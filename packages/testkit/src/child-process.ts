@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-export interface ChildEnd {
+interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;

@@ -16,7 +16,7 @@ import { canonicalJson, digest, digestOf, type EventId, eventId, type SessionId 
 import * as z from 'zod';
 
 /** The simplest event of a journal: a fact with an optional snapshot. */
-export const factRecorded = z.strictObject({
+const factRecorded = z.strictObject({
   ...journalEventFields,
   kind: z.literal('fact_recorded'),
   data: z.strictObject({ text: z.string(), snapshotRef: digest.optional() }),

@@ -21,7 +21,7 @@ export interface LossyDisk extends Disk {
   copy(): LossyDisk;
 }
 
-export interface PendingEffect {
+interface PendingEffect {
   readonly kind: 'name' | 'write' | 'truncate';
   readonly path: string;
   readonly bytes: number;

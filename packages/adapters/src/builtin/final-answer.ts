@@ -16,7 +16,7 @@ export type AnswerForm =
   | { readonly kind: 'tool'; readonly tool: LanguageModelV4FunctionTool; readonly check: AnswerCheck };
 
 /** The output, or what is wrong with the answer, worded for the model. */
-export type AnswerCheck = (answer: Json) => Result<Json, string>;
+type AnswerCheck = (answer: Json) => Result<Json, string>;
 
 const NAME = 'final_answer';
 /** Marks a schema that was wrapped in an object, because providers only accept objects. */

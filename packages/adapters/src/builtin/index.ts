@@ -1,8 +1,7 @@
 export type { AgentTools } from './agent-tools.ts';
 export { type BuiltinRunnerOptions, createBuiltinRunner } from './builtin-runner.ts';
-export { type ModelEnvironment, type ProviderAccess, readModelEnvironment } from './model-environment.ts';
-export { type ModelScript, parseModelScript, type ScriptRule } from './model-script.ts';
-export { createModelSource, DEFAULT_MODELS, type ModelOf, type ResolvedModel } from './model-source.ts';
-export { LIST_PRICES, type Price, type Prices } from './prices.ts';
+export { type ModelEnvironment, readModelEnvironment } from './model-environment.ts';
+export { parseModelScript } from './model-script.ts';
+export { createModelSource, type ModelOf, type ResolvedModel } from './model-source.ts';
+
 export { createScriptedModel } from './scripted-model.ts';
-export type { FailureCode } from './task-failure.ts';

@@ -58,7 +58,7 @@ const vendors: Readonly<Record<Remote, Vendor>> = {
 };
 
 /** The model of a vendor's node if its author names none. */
-export const DEFAULT_MODELS = {
+const DEFAULT_MODELS = {
   claude: 'anthropic:claude-sonnet-5-5',
   openai: 'openai:gpt-6.1-sol',
   codex: 'openai:gpt-6.1-sol',

@@ -5,7 +5,7 @@ import { taskFailure } from './task-failure.ts';
 import { type Conversation, type Turn, textOfTurn } from './transcript.ts';
 
 /** How often a model may correct an invalid answer. */
-export const MAX_CORRECTIONS = 3;
+const MAX_CORRECTIONS = 3;
 
 export type Step =
   | { readonly kind: 'ask-model' }

@@ -44,8 +44,6 @@ const toolOutput = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('json'), value: json }),
   z.strictObject({ type: z.literal('error-text'), value: text }),
 ]);
-export type ToolOutput = z.infer<typeof toolOutput>;
-
 /** A person's answer about a call. */
 const approval = z.enum(['not-needed', 'approve', 'modify', 'reject', 'choose_option']);
 export type Approval = z.infer<typeof approval>;

@@ -77,7 +77,7 @@ export interface AgentTools {
   recover(isTaskOver?: (run: string, task: string) => Promise<boolean>): Promise<readonly Recovery[]>;
 }
 
-export interface ToolBench {
+interface ToolBench {
   readonly runner: ToolRunner;
   readonly tools: readonly AnyTool[];
   /** What became of a call that had begun when its process died: it was undone, unless its checkpoint says that it succeeded. */

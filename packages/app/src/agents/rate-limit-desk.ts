@@ -28,7 +28,7 @@ export interface RateLimitDesk {
 }
 
 /** Gives the place back, with how the call went; a refusal by the provider closes the model's window for everybody. */
-export type LeaveCall = (report?: CallReport) => void;
+type LeaveCall = (report?: CallReport) => void;
 
 export interface CalledModel {
   readonly standing: ModelStanding;

@@ -64,7 +64,7 @@ export function allRunsOf(host: Parameters<typeof planDriver>[0], guided?: Guide
   return openAllRuns([planDriver(host), ...(guided === undefined ? [] : [guidedDriver(guided)])]);
 }
 
-export function openAllRuns(drivers: readonly RunDriver[]): AllRuns {
+function openAllRuns(drivers: readonly RunDriver[]): AllRuns {
   return {
     ...readAllRuns(drivers),
     async answer({ approvalId: id, kind, decision }, body, by) {

@@ -65,7 +65,7 @@ function newestFirst<Item extends { readonly id: string; readonly createdAt: str
 }
 
 /** Where agents of a guided run work is not ours to know: none is found by its directory. */
-export function isAskedFor({ record, createdAt }: RunSummary, asked: RunsAsked): boolean {
+function isAskedFor({ record, createdAt }: RunSummary, asked: RunsAsked): boolean {
   const { status, name, tag, correlationId, since, until, entry, directory } = asked;
   return (
     (status === undefined || status.includes(record.status)) &&

@@ -1,5 +1,5 @@
-export { decisionView, resolutionOf } from '../contract-view/decision-view.ts';
-export { guidedEvents, type TellEvents, type ToldEvent, tellEvents } from '../contract-view/event-page.ts';
+export { decisionView } from '../contract-view/decision-view.ts';
+export { guidedEvents, tellEvents } from '../contract-view/event-page.ts';
 export { outlineOf, runSummaryOf, snapshotOf, summariesOf, summaryOf } from '../contract-view/run-view.ts';
 export { taskView, UNDER_WAY } from '../contract-view/task-view.ts';
 export { type ReadNode, readTree } from '../contract-view/tree-view.ts';

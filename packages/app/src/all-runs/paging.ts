@@ -1,7 +1,7 @@
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 
 /** Items on a page unless the caller asks for another number. */
-export const PAGE = 200;
+const PAGE = 200;
 
 /** The same for lists that their readers want whole, as far as that goes. */
 export const MANY = 1000;

@@ -53,7 +53,7 @@ export interface RunDriver extends DriverReads {
   answer(decision: ApprovalId, answer: DecisionAnswer, by: string): Found<WireDecision>;
 }
 
-export interface DecisionAnswer {
+interface DecisionAnswer {
   readonly resolution: WireResolution;
   /** Of what was shown: an answer to something else is void. */
   readonly proposalHash?: Digest | undefined;

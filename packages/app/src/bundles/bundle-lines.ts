@@ -8,7 +8,7 @@ import * as z from 'zod';
  * part. A digest is that of the canonical JSON of the list of the part's rows.
  */
 
-export const BUNDLE_KIND = 'signalbox-run';
+const BUNDLE_KIND = 'signalbox-run';
 
 /** Version 1 held rows and events instead of records. */
 export const BUNDLE_VERSION = 2;

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 /** How this program is started to play a role: a file to execute, and what comes before the role and its arguments. */
 export type Program = readonly [file: string, ...leading: string[]];
 
-export type ChildEnd =
+type ChildEnd =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'not_started'; readonly reason: string };

@@ -7,7 +7,7 @@ import { contractView } from './plan-events.ts';
 /** Tells events of a plan's run as they are asked for. */
 export type TellEvents = (stored: readonly StoredEvent[]) => Promise<readonly ToldEvent[]>;
 
-export interface ToldEvent {
+interface ToldEvent {
   readonly stored: WireStoredEvent;
   /** What is told before it to whoever watches: it is in no history. */
   readonly beside: readonly SaidEvent[];

@@ -81,7 +81,7 @@ function whyWithdrawn(
   return `node ${node} of run ${run} was canceled or left the plan`;
 }
 
-export function isHuman({ kind }: Decision): boolean {
+function isHuman({ kind }: Decision): boolean {
   return kind === 'human' || kind === 'choice' || kind === 'confirmation';
 }
 

@@ -39,7 +39,7 @@ export interface DecisionDesk {
   withdraw(run: RunId, node?: NodeKey): Promise<void>;
 }
 
-export interface Question {
+interface Question {
   readonly run: RunId;
   readonly node: NodeKey;
   readonly iteration: number;
@@ -49,7 +49,7 @@ export interface Question {
   readonly proposal: Json;
 }
 
-export interface AnsweredDecision {
+interface AnsweredDecision {
   readonly run: RunId;
   readonly decision: Decision;
 }

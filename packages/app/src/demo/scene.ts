@@ -18,7 +18,7 @@ export interface DemoStep {
 }
 
 /** Writes down a scene while it is played. */
-export interface SceneLog {
+interface SceneLog {
   tell(text: string): void;
   verdict(report: VerifyReport, expectHead?: string): void;
   /** Answers whether the claim holds, so that a scene can end where it does not. */

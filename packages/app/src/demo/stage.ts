@@ -21,7 +21,7 @@ import { type Beat, type Story, tellStory } from './story.ts';
 
 const COLLECTION = 'runs';
 
-export type BeatError = AppendError | HealthError | IoError | LockError;
+type BeatError = AppendError | HealthError | IoError | LockError;
 
 /** Where the demo plays: the story, and its journal on the real disk under the real lock. */
 export interface Stage {

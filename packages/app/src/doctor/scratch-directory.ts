@@ -7,7 +7,7 @@ import { type Check, failed, passed } from './check.ts';
 const NAME = 'data directory';
 
 /** A place inside the data directory to try things out in. */
-export interface ScratchDirectory {
+interface ScratchDirectory {
   readonly path: string;
   /** Leaves everything as it was: what was made goes, the data directory too if it was not there before. */
   remove(): void;

@@ -10,7 +10,7 @@ export interface PlansFilter {
 }
 
 /** How many of the last runs are looked at. */
-export const MAX_RUNS = 2_000;
+const MAX_RUNS = 2_000;
 const DEFAULT_LIMIT = 100;
 const PAGE = 50;
 

@@ -42,12 +42,12 @@ export interface RunInspection {
   close(): void;
 }
 
-export interface VerifyRequest {
+interface VerifyRequest {
   readonly expectHead?: Digest | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ReplayRequest {
+interface ReplayRequest {
   /** A plan's file, instead of the files that the run kept. */
   readonly plan?: string | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -35,7 +35,7 @@ export interface RunLogWriter {
   redactLogs(runs: readonly RunId[], secret: SharedSecrets): Promise<number>;
 }
 
-export interface WrittenLogs {
+interface WrittenLogs {
   /** The runs whose last lines could not be written. */
   readonly left: readonly RunId[];
   /** Why the first of them could not. */

@@ -35,7 +35,7 @@ export interface RecoveryBook {
 const FILE = 'recoveries.json';
 const KEPT_MS = 30 * 86_400_000;
 const MOST = 200;
-export const FAILED = 'failed';
+const FAILED = 'failed';
 const SETTLED = 'The call could not be rolled back at first; since then somebody dealt with it.';
 
 export function openRecoveryBook(dataDirectory: string, clock: Clock): RecoveryBook {

@@ -53,13 +53,13 @@ export interface CollectReport {
   readonly bytes: number;
 }
 
-export interface CollectedRun {
+interface CollectedRun {
   readonly run: RunId;
   readonly name: string;
   readonly bytes: number;
 }
 
-export interface Amount {
+interface Amount {
   readonly count: number;
   readonly bytes: number;
 }
@@ -80,7 +80,7 @@ export interface RetentionDeskPorts {
   readonly collectSessions?: CollectSessions | undefined;
 }
 
-export type CollectSessions = (options: {
+type CollectSessions = (options: {
   readonly dryRun: boolean;
   readonly sweepBlobs: (needed: ReadonlySet<Digest>) => Promise<void>;
 }) => Promise<Result<Amount & { readonly untrusted: readonly string[] }, ErrorEnvelope>>;

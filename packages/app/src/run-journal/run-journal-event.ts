@@ -17,7 +17,7 @@ const runEventKinds = anyEvent.options.map(option => option.shape.type.value);
  * An event of a run as its journal holds it: the event whole, in `data`. What the envelope says of it, it says
  * again, so that a journal can be read without knowing the contract; the two must agree.
  */
-export const runJournalEvent = z
+const runJournalEvent = z
   .strictObject({
     ...journalEventFields,
     kind: z.enum(runEventKinds),

@@ -25,7 +25,7 @@ export interface DrivenRuns {
   close(): Promise<void>;
 }
 
-export interface HowToDrive {
+interface HowToDrive {
   readonly source: PlanSource;
   /** Where it works, and its plan as the record names it. */
   readonly record: Pick<RunRecord, 'workingDirectory' | 'workspace' | 'source'>;

@@ -54,7 +54,7 @@ export function createTrust(store: Commit & RunReader, machine: Machine): Trust 
   };
 }
 
-export function foreignPlan(run: RunId): ErrorEnvelope<'run/foreign-plan'> {
+function foreignPlan(run: RunId): ErrorEnvelope<'run/foreign-plan'> {
   return failure('run/foreign-plan', {
     message: `Run ${run} was imported: its plan is somebody else's code, and was not run.`,
     suggestion: `Look at it with "signalbox replay ${run}". If you trust its author, say so with "signalbox resume ${run} --trust".`,

@@ -10,17 +10,15 @@ export type {
   StorageStanding,
 } from '@signalbox/model';
 export { defectWords, nodeKindFacts, runId, runStatus, timerDue } from '@signalbox/model';
-export type { PlanPreview, RunEnd, TraceEntry, TreeNode } from '@signalbox/plan';
+export type { PlanPreview, TraceEntry, TreeNode } from '@signalbox/plan';
 export { treeToXml } from '@signalbox/plan';
 export type {
   ArtifactRecord,
   CommitNotice,
-  Decision,
   DecisionOfRun,
   Frame,
   FrameRange,
   Resolution,
-  RunFeed,
   RunReader,
   RunRecord,
   Spending,
@@ -38,9 +36,7 @@ export {
   contractNodeId,
   decisionRequest,
   everyRun,
-  hasRunEnded,
   isShownEvent,
-  isTaskUnderWay,
   nodeKey,
   planVersionOf,
   retryPolicy,
@@ -49,32 +45,26 @@ export {
   transitionsIn,
 } from '@signalbox/runs';
 export { openReader, type Reader, readOwner, thrownDamage } from '@signalbox/store';
-export type { ActivityFact, HostActivity } from '../agents/host-activity.ts';
-export type { Providers } from '../agents/providers.ts';
-export { artifactContent, type ReadArtifact, readArtifact, unknownArtifact } from '../artifacts/read-artifact.ts';
+export type { ActivityFact } from '../agents/host-activity.ts';
+
 export { type BackupReport, backupHome, restoreHome } from '../backup/backup-home.ts';
 export { isContainer } from '../bundles/bundle-container.ts';
 export type { RunExport } from '../bundles/export-run.ts';
-export { type OpenBundle, openBundle } from '../bundles/open-bundle.ts';
-export { type ExportFacts, exportFrom, type ImportRequest, type RunBundles } from '../bundles/run-bundles.ts';
+export { openBundle } from '../bundles/open-bundle.ts';
+export { exportFrom, type ImportRequest } from '../bundles/run-bundles.ts';
 export { type BundleReport, verifyBundle } from '../bundles/verify-bundle.ts';
-export { type ContractStored, contractView } from '../contract-view/plan-events.ts';
+
 export { contractEventOfDelta } from '../contract-view/projections/contract-delta.ts';
-export { contractResolution, toolOfDecision, wordsOfProposal } from '../contract-view/projections/decision-tool.ts';
+
 export { heldDiff } from '../decisions/held-diff.ts';
 export { effectsNotAccepted } from '../forks/effects-outside.ts';
 export type { ForkMoment, ForkRequest } from '../forks/fork-request.ts';
 export { lineageOf } from '../forks/lineage.ts';
 export { type Rollback, type RollbackRequest, unconfirmedRollback } from '../forks/rollback.ts';
-export type { PlansFilter } from '../inspection/known-plans.ts';
-export {
-  createRunInspection,
-  type ReplayRequest,
-  type RunInspection,
-  type VerifyRequest,
-} from '../inspection/run-inspection.ts';
+
+export { createRunInspection } from '../inspection/run-inspection.ts';
 export { correlationOf } from '../logs/correlation.ts';
-export type { Log } from '../logs/log.ts';
+
 export {
   isAtLeast,
   type LogLevel,
@@ -84,38 +74,34 @@ export {
   logLevels,
 } from '../logs/projections/log-line.ts';
 export { type Machine, thisMachine } from '../machine.ts';
-export { openRecoveryBook, type RecoveryBook } from '../recoveries/recovery-book.ts';
-export { type RedactDesk, type RedactionRequest, unconfirmedRedaction } from '../redact/redact-desk.ts';
-export { type JournalsAhead, journalsAhead } from '../repair/journals-ahead.ts';
-export { type RepairReport, type RepairRequest, repairHome } from '../repair/repair-home.ts';
+export { openRecoveryBook } from '../recoveries/recovery-book.ts';
+export { type RedactionRequest, unconfirmedRedaction } from '../redact/redact-desk.ts';
+export { journalsAhead } from '../repair/journals-ahead.ts';
+export { type RepairReport, repairHome } from '../repair/repair-home.ts';
 export type { RunReplay } from '../replay/replay-job.ts';
 export { type ReplayVerdict, verifyBundleReplay, verifyRunReplay } from '../replay/verify-replay.ts';
-export type { Amount, CollectReport, CollectRequest, RetentionDesk } from '../retention/retention-desk.ts';
+export type { CollectReport, CollectRequest } from '../retention/retention-desk.ts';
 export { drainUnowned } from '../run-journal/drain-unowned.ts';
 export { type RunReport, verifyRun } from '../run-journal/verify-run.ts';
-export { openSecrets, type Secrets } from '../secrets/open-secrets.ts';
+export { openSecrets } from '../secrets/open-secrets.ts';
 export type { SettingsDesk } from '../settings/open-settings.ts';
 export { withHeld } from '../storage/held-runs.ts';
-export { openTurns } from '../turns/open-turns.ts';
-export { contractTurnArtifact, type TurnArtifact } from '../turns/projections/turn-artifact.ts';
-export type { ReadTurnArtifact, Turns } from '../turns/turn-desk.ts';
-export { turnsOf } from '../turns/turn-facts.ts';
+
 export { checkpointFolder } from '../undo/checkpoint-files.ts';
 export { type CallCheckpoint, type CallUndo, callCheckpoints, unconfirmedUndo } from '../undo/undo-desk.ts';
 export type { WhyAnswer } from '../why/projections/why-facts.ts';
 export { why } from '../why/why.ts';
 export { runDiff } from '../workspaces/run-diff.ts';
-export type { ChangedFile, SnapshotDiff } from '../workspaces/snapshot-diff.ts';
-export { openWorkspaceDesk, type WorkspaceDesk } from '../workspaces/workspace-desk.ts';
-export { workspaceAt } from '../workspaces/workspace-ref.ts';
+export type { SnapshotDiff } from '../workspaces/snapshot-diff.ts';
+
 export { findDecision } from './find-decision.ts';
 export { findRun } from './find-run.ts';
 export { type Home, type HomeOptions, openHome } from './open-home.ts';
-export { openRunHost, type RunHostOptions } from './open-run-host.ts';
-export { type OwnedStore, openOwnedStore } from './owned-store.ts';
-export { type PlanPlaces, planPlaces, projectOf } from './plan-places.ts';
+
+export { openOwnedStore } from './owned-store.ts';
+export { planPlaces, projectOf } from './plan-places.ts';
 export { previewRun } from './preview-run.ts';
-export { projectDirectoryOf, spendingByProject } from './project-directory.ts';
+export { spendingByProject } from './project-directory.ts';
 export type { Answer, ResumeRequest, RunAction, RunHost, StartRequest, UndoRequest } from './run-host.ts';
 export { type ShownTree, treeAt } from './run-tree.ts';
 export { takeUp } from './take-up.ts';

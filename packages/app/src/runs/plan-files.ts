@@ -9,7 +9,7 @@ import type { PlanSource } from '../threads/thread-api.ts';
 import { git } from '../workspaces/git.ts';
 
 /** What a run was started with: the engine, by what it means for a run, and the schema that keeps it. */
-export const ENGINE = `signalbox-plan-1 schema-${SCHEMA_VERSION}`;
+const ENGINE = `signalbox-plan-1 schema-${SCHEMA_VERSION}`;
 
 /** Keeps the plan's own files, so that the run can go on when they are others or gone (R18). */
 export async function keepPlan(blobs: Blobs, closure: ImportClosure): Promise<Result<RunSource, ErrorEnvelope>> {

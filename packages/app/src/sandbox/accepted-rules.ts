@@ -22,7 +22,7 @@ export interface AcceptedRules {
   accept(root: string, clock: Clock): Result<ProjectRules, ErrorEnvelope>;
 }
 
-export interface FoundRules {
+interface FoundRules {
   readonly project: ProjectRules;
   /** `changed`: an earlier version was. */
   readonly state: 'accepted' | 'changed' | 'new';

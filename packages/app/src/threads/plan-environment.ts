@@ -8,7 +8,7 @@ import { basicEnvironment, chosenVariables, type Environment, type ProcessEnviro
 import type { PlanSource } from './thread-api.ts';
 
 /** Where a project says what its plans need. */
-export const PLANS_FILE = path.join('.signalbox', 'plans.json');
+const PLANS_FILE = path.join('.signalbox', 'plans.json');
 
 const settings = z.strictObject({
   /** Names of variables that its plans see. */

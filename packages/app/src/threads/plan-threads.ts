@@ -55,7 +55,7 @@ export interface PlanThreads {
 }
 
 /** What a run is told that is not to go on. */
-export type HaltCommand = Extract<RunCommand, { readonly kind: 'pause' | 'stop' | 'terminate' }>;
+type HaltCommand = Extract<RunCommand, { readonly kind: 'pause' | 'stop' | 'terminate' }>;
 
 /** The thread did not answer and was ended; the command is still to be carried out. */
 export interface Halted {

@@ -19,7 +19,6 @@ import type {
   FormerOwner,
   OwnerId,
   RetryPolicy,
-  RunReader,
   RunSource,
   RunWorkspace,
   StopConditions,
@@ -105,7 +104,7 @@ export interface ThreadData {
 }
 
 /** What a thread is told before anything is asked of it. */
-export interface ThreadBeginning {
+interface ThreadBeginning {
   /** Where compiled modules of plans are kept. */
   readonly cacheDirectory: string | undefined;
   /** How it recognises secrets. Without this, by their shape alone. */
@@ -139,7 +138,7 @@ export type PlanSource =
     }
   | { readonly kind: 'kept'; readonly root: string; readonly entry: string; readonly files: readonly KeptFile[] };
 
-export interface KeptFile {
+interface KeptFile {
   readonly path: string;
   readonly contents: Uint8Array;
 }
@@ -191,5 +190,3 @@ export type RunCommand =
 export type RemoteRequest = Pick<TaskRequest, 'run' | 'task' | 'iteration' | 'totalIteration' | 'attempt'> & {
   readonly node: Pick<TaskRequest['node'], 'kind' | 'id' | 'data' | 'source'>;
 };
-
-export type RemoteReader = Pick<RunReader, ReadMethod>;

@@ -33,7 +33,7 @@ export interface CallCheckpoint
   readonly attempts?: readonly KeptAttempt[] | undefined;
 }
 
-export interface KeptAttempt {
+interface KeptAttempt {
   readonly attempt: number;
   readonly at: Timestamp;
   readonly paths: readonly string[];

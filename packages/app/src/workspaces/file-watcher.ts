@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Timers } from '@signalbox/plan';
 
 /** How long nothing may happen before a change is told. */
-export const DEBOUNCE_MS = 300;
+const DEBOUNCE_MS = 300;
 
 /** Directories and ends of names that are never watched: what tools fill and can make again. */
 const ignoredNames: ReadonlySet<string> = new Set(['node_modules', '.git', 'dist', '__pycache__']);

@@ -13,7 +13,7 @@ export interface SnapshotDiff {
   readonly patch: string;
 }
 
-export interface ChangedFile {
+interface ChangedFile {
   readonly path: string;
   readonly change: 'added' | 'removed' | 'changed';
 }

@@ -31,7 +31,7 @@ export interface MadeWorkspace {
   readonly workingDirectory: string;
 }
 
-export type WorkspaceError = ErrorEnvelope<'workspace/failed' | 'workspace/none'>;
+type WorkspaceError = ErrorEnvelope<'workspace/failed' | 'workspace/none'>;
 
 const MAKING = '.making';
 

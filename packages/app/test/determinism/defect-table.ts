@@ -13,7 +13,7 @@ import { type DefectCode, nodeHasher, type SessionHealth } from '@signalbox/jour
 import { canonicalJson, type Digest } from '@signalbox/model';
 
 /** The files of one guided session in a data directory. */
-export interface SessionFolder {
+interface SessionFolder {
   readonly home: string;
   readonly directory: string;
 }

@@ -14,7 +14,7 @@ import {
 
 /** Runs of these tests ended on the first of January. */
 export const ENDED = Date.parse(at(1));
-export const DAY = 86_400_000;
+const DAY = 86_400_000;
 
 export function machineAt(ms: number, seed: number): Machine {
   const clock: Clock = fakeClock(ms);

@@ -18,7 +18,7 @@ export type Kind = (typeof kinds)[number];
 
 /** Known by their shape alone: no variable ever held them. */
 export const shapes = ['githubToken', 'urlPassword', 'privateKey', 'jwt'] as const;
-export type Shape = (typeof shapes)[number];
+type Shape = (typeof shapes)[number];
 
 /** `found`: known to nobody until a person finds it. */
 export type Planted = Readonly<Record<Kind | Shape | 'found', string>>;

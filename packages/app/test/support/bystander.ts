@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
@@ -31,4 +31,3 @@ export default definePlan({
 `;
 
 export const tell = (folder: string, step: string): void => writeFileSync(path.join(folder, step), '');
-export const isTold = (folder: string, step: string): boolean => existsSync(path.join(folder, step));

@@ -1,7 +1,7 @@
 /** Plans that do what a mistake, or malice, may do to the thread that they run in. */
 
 /** What became of the run of such a plan. */
-export type HostileEnd =
+type HostileEnd =
   /** It is told to end: it may have ended by itself, or its start may have been refused. */
   | 'terminated'
   /** It is told to pause while it works, and then to end. */

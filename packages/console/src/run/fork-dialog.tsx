@@ -11,7 +11,7 @@ import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
 
 /** What a fork may be told. */
-export interface ForkOptions {
+interface ForkOptions {
   readonly name?: string;
   readonly input?: Json;
   readonly confirmed?: true;

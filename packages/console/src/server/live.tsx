@@ -60,7 +60,7 @@ export function useLive(): Live {
 }
 
 /** Tells the page when the server does not know its token any more. */
-export function useRefused(link: Link, onRefused: () => void): void {
+function useRefused(link: Link, onRefused: () => void): void {
   const isRefused = linkOf(link) === 'refused';
   useEffect(() => {
     if (isRefused) onRefused();

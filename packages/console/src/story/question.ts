@@ -20,14 +20,14 @@ export interface Question {
   readonly risk: string | undefined;
 }
 
-export interface Option {
+interface Option {
   readonly id: string;
   readonly label: string;
   /** What speaks for it and against it, as its author wrote it. */
   readonly notes: readonly (readonly [name: string, value: string])[];
 }
 
-export interface Change {
+interface Change {
   readonly path: string;
   readonly before: string;
   readonly after: string;

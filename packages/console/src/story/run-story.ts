@@ -22,7 +22,7 @@ export interface FrameMark {
 }
 
 /** What an agent said so far in a task, as far as it is kept here. */
-export interface Speech {
+interface Speech {
   readonly text: string;
   /** The chunk that comes next. */
   readonly next: number;
@@ -51,7 +51,7 @@ export interface RunStory {
 }
 
 export const EVENTS_KEPT = 2_000;
-export const FRAMES_KEPT = 100_000;
+const FRAMES_KEPT = 100_000;
 const SPEECH_LENGTH = 12_000;
 
 export const emptyStory: RunStory = {

@@ -37,7 +37,7 @@ export interface RetainedJournals {
   needs(without: ReadonlySet<SessionId>): Needs;
 }
 
-export interface Needs {
+interface Needs {
   readonly snapshots: ReadonlySet<Digest>;
   readonly workflows: ReadonlySet<Digest>;
   readonly blobs: ReadonlySet<Digest>;

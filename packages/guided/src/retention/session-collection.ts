@@ -48,9 +48,9 @@ export interface CollectOptions extends RetainedJournalsOptions {
   readonly remove?: ((path: string) => void) | undefined;
 }
 
-export type KeptBecause = 'kept' | 'not_healthy' | 'active' | 'locked' | 'nothing_is_deleted';
+type KeptBecause = 'kept' | 'not_healthy' | 'active' | 'locked' | 'nothing_is_deleted';
 
-export interface Collected {
+interface Collected {
   readonly count: number;
   readonly bytes: number;
 }
@@ -69,7 +69,7 @@ export interface SessionCollection {
   readonly bytes: number;
 }
 
-export interface ExpiredSession {
+interface ExpiredSession {
   readonly sessionId: SessionId;
   readonly bytes: number;
   readonly lastActiveAt: Timestamp;

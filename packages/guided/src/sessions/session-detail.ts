@@ -65,7 +65,7 @@ export interface RunDetail extends Omit<RunView, 'nodes'> {
   readonly gaps: readonly (Gap & { readonly shown: Digest })[];
 }
 
-export type PinnedSource =
+type PinnedSource =
   | { readonly kind: 'as_pinned' }
   | { readonly kind: 'changed'; readonly workflowHash: Digest }
   | { readonly kind: 'gone' };

@@ -42,7 +42,7 @@ import {
 } from './session-stores.ts';
 
 export type SessionView = JournalView<DomainEvent>;
-export type ReadError = HealthError | IoError;
+type ReadError = HealthError | IoError;
 type WithoutVersion<P> = P extends TokenPayload ? Omit<P, 'tokenVersion'> : never;
 
 /** The tokens of one call: all with the keys as they were when it began. */
@@ -70,7 +70,7 @@ export interface SessionWrite {
   readonly workflows?: readonly string[] | undefined;
 }
 
-export type WriteError = LockError | ReadError | AppendError | KeyringError;
+type WriteError = LockError | ReadError | AppendError | KeyringError;
 
 export interface SessionWriter {
   /** Answers with the session as it is after the write. `decide` gives undefined where all is recorded already. */

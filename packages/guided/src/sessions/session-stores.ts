@@ -52,7 +52,7 @@ export type StoreError = ErrorEnvelope<'STORE_SNAPSHOT_MISSING' | 'STORE_SNAPSHO
 export type ArtifactError = StoreError | BlobError;
 
 /** Texts that are named by their digests, and go before what refers to them. */
-export interface SessionContents {
+interface SessionContents {
   readonly workflows: readonly string[];
   readonly artifacts: readonly string[];
   readonly snapshots: readonly string[];

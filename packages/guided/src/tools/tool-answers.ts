@@ -6,10 +6,10 @@ import { autonomy, riskPolicy } from './tool-inputs.ts';
 
 const sourceKind = z.enum(['bundled', 'user', 'project', 'remote', 'plugin']);
 
-export const warning = z.strictObject({ code: z.string(), message: z.string() });
+const warning = z.strictObject({ code: z.string(), message: z.string() });
 
 /** A call as it can be sent; texts in angle brackets are to be replaced. */
-export const nextCall = z.strictObject({
+const nextCall = z.strictObject({
   tool: z.enum(['start_workflow', 'continue_workflow', 'inspect_workflow', 'resume_session']),
   arguments: z.record(z.string(), json),
 });
@@ -65,12 +65,7 @@ export const inspectAnswer = z.strictObject({
   nextCall,
 });
 
-export const nextIntent = z.enum([
-  'perform_pending_then_continue',
-  'await_user_confirmation',
-  'rehydrate_only',
-  'complete',
-]);
+const nextIntent = z.enum(['perform_pending_then_continue', 'await_user_confirmation', 'rehydrate_only', 'complete']);
 
 const pending = z.strictObject({
   stepId: z.string(),
@@ -121,7 +116,7 @@ const gap = z.strictObject({
   summary: z.string(),
 });
 
-export const preferences = z.strictObject({ autonomy, riskPolicy });
+const preferences = z.strictObject({ autonomy, riskPolicy });
 
 const handedIn = z.strictObject({
   outputId: z.string(),

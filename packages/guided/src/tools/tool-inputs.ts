@@ -4,7 +4,7 @@ import * as z from 'zod';
 /** What an agent sends, tool by tool. The descriptions are for an agent that has never seen the tools. */
 
 /** No call of a tool takes more texts or artifacts than this; a text field takes no more characters. */
-export const inputLimits = { items: 20, textLength: 100_000, queryLength: 2_000 } as const;
+const inputLimits = { items: 20, textLength: 100_000, queryLength: 2_000 } as const;
 
 const id = text.min(1).max(200);
 /** Any text: what is no token is told so by its own codes. */

@@ -30,10 +30,10 @@ const inMemory = (): Place => ({ home: 'home', locks: memoryLocks() });
 export const packedInMemory = (): Place => ({ ...inMemory(), packing: zstdPacking });
 
 /** The append under test: 3 events, of which 2 bring a new snapshot. */
-export const PLAN = {
+const PLAN = {
   events: [factDraft(10, { withSnapshot: true }), factDraft(11, { withSnapshot: true }), factDraft(12)],
 } as const;
-export const PLAN_SNAPSHOTS = [snapshotText(10), snapshotText(11)];
+const PLAN_SNAPSHOTS = [snapshotText(10), snapshotText(11)];
 
 /** What a piece of work, if it came to its end, lets its caller rely on. */
 export type Outcome = 'acknowledged' | 'refused' | 'stopped';

@@ -16,22 +16,16 @@ export const capabilities = z.strictObject({
   runCommands: z.boolean(),
   delegateOnly: z.boolean(),
 });
-export type Capabilities = z.infer<typeof capabilities>;
-
 export const permissions = z.strictObject({
   cliPermissionsMode: z.enum(['skip', 'gated']),
   spawnRequiresApproval: z.boolean(),
 });
-export type Permissions = z.infer<typeof permissions>;
-
 export const connection = z.strictObject({
   status: z.enum(['connected', 'idle', 'disconnected']),
   streaming: z.boolean(),
   lastHeartbeatAt: timestamp,
   lastOutputAt: timestamp,
 });
-export type Connection = z.infer<typeof connection>;
-
 /** A node as every surface shows it. */
 export const node = z.strictObject({
   id: nodeId,

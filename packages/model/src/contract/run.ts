@@ -15,8 +15,6 @@ export const runPhase = z.enum(['BOOT', 'EXECUTE', 'VERIFY', 'DOCS_SYNC', 'DONE'
 export type RunPhase = z.infer<typeof runPhase>;
 
 export const runMode = z.enum(['AUTO', 'INTERACTIVE']);
-export type RunMode = z.infer<typeof runMode>;
-
 export const globalMode = z.enum(['PLANNING', 'IMPLEMENTATION']);
 export type GlobalMode = z.infer<typeof globalMode>;
 

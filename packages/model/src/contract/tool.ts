@@ -11,7 +11,4 @@ export const toolCall = z.strictObject({
 export type ToolCall = z.infer<typeof toolCall>;
 
 export const toolResult = z.strictObject({ ok: z.boolean(), output: json.optional() });
-export type ToolResult = z.infer<typeof toolResult>;
-
 export const toolError = z.strictObject({ message: text });
-export type ToolError = z.infer<typeof toolError>;

@@ -8,7 +8,7 @@ import { json, jsonObject, text } from '../json.ts';
 import { runKind } from './run-summary.ts';
 
 /** A person's answer in full. */
-export const wireResolution = z.strictObject({
+const wireResolution = z.strictObject({
   resolutionType: z.enum(['approve', 'reject', 'modify', 'choose_option']),
   chosenOptionId: text.min(1).optional(),
   modifiedArgs: jsonObject.optional(),

@@ -32,7 +32,7 @@ export const forkBody = z.union([
 export const rerunBody = z.strictObject(forkOptions);
 
 /** Other rules for the retries of a node. */
-export const wirePolicy = z.strictObject({
+const wirePolicy = z.strictObject({
   retries: z.int().nonnegative().max(100).optional(),
   backoffMs: z.int().nonnegative().max(300_000).optional(),
   timeoutMs: z.int().positive().max(86_400_000).optional(),
@@ -112,7 +112,7 @@ export const rollbackReport = z.object({
 export type RollbackReport = z.infer<typeof rollbackReport>;
 
 /** A tool call of a run, as its checkpoint tells of it. */
-export const wireCheckpoint = z.object({
+const wireCheckpoint = z.object({
   call: text,
   tool: text,
   task: text,

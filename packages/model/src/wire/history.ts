@@ -6,7 +6,7 @@ import { json, text } from '../json.ts';
 import { wireTask } from './run-snapshot.ts';
 
 /** An event of a run as it is stored: its fields lie flat beside the envelope, and differ by type. */
-export const wireEvent = z.looseObject({
+const wireEvent = z.looseObject({
   v: z.int().positive(),
   id: eventId,
   runId,
@@ -23,7 +23,7 @@ export type WireStoredEvent = z.infer<typeof storedEvent>;
 /** `next` is where the next page begins, and where a stream goes on once there is more. */
 export const eventList = z.object({ events: z.array(storedEvent).readonly(), next: z.int().nonnegative() });
 
-export const wireFrame = z.object({
+const wireFrame = z.object({
   index: z.int().nonnegative(),
   at: timestamp,
   trigger: z.object({
@@ -54,7 +54,7 @@ export const frameState = z.object({
 export type FrameState = z.infer<typeof frameState>;
 
 /** A change of one key of state; a value that is absent was not there. */
-export const wireTransition = z.object({
+const wireTransition = z.object({
   frame: z.int().nonnegative(),
   index: z.int().nonnegative(),
   key: text,

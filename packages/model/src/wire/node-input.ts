@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { jsonObject, text } from '../json.ts';
 
 /** A tool that agents can be offered here, and what the node's rules say of it. */
-export const wireTool = z.object({
+const wireTool = z.object({
   name: text.min(1),
   risk: z.enum(['low', 'medium', 'high']),
   effects: z.enum(['none', 'read-only', 'files', 'external']),
@@ -13,7 +13,7 @@ export const wireTool = z.object({
 });
 
 /** What an agent may use: what its author wrote, and what that means with the tools of this server as it is now. */
-export const wireToolPolicy = z.object({
+const wireToolPolicy = z.object({
   allow: z.array(text).readonly().optional(),
   deny: z.array(text).readonly().optional(),
   permissions: z.enum(['gated', 'skip']),

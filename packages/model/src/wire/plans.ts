@@ -9,7 +9,7 @@ import { pageLimit } from './requests.ts';
 const file = text.min(1).max(4096);
 
 /** A plan that runs were made of. */
-export const wirePlan = z.object({
+const wirePlan = z.object({
   /** On the machine of the server. */
   file: text.min(1),
   /** What the plan calls itself. */

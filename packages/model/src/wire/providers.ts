@@ -8,7 +8,7 @@ const count = z.int().nonnegative();
  * How a provider of models does, as its last calls say: it answers, it wants to be left alone for a while, it fails, or nobody
  * has called it since then.
  */
-export const providerHealth = z.enum(['ok', 'limited', 'failing', 'unknown']);
+const providerHealth = z.enum(['ok', 'limited', 'failing', 'unknown']);
 export type ProviderHealth = z.infer<typeof providerHealth>;
 
 /** A provider in short: for `GET /api/health` and for whoever watches all runs. */
@@ -21,7 +21,7 @@ export const providerBrief = z.object({
 export type ProviderBrief = z.infer<typeof providerBrief>;
 
 /** A model that was called since the server started. */
-export const wireModel = z.object({
+const wireModel = z.object({
   model: text,
   health: providerHealth,
   waitsUntil: timestamp.optional(),
@@ -34,7 +34,7 @@ export const wireModel = z.object({
 export type WireModel = z.infer<typeof wireModel>;
 
 /** What a provider said of one of its limits, with its last answer that did; one that is over by now is left out. */
-export const rateLimitWindow = z.object({
+const rateLimitWindow = z.object({
   model: text,
   counts: z.enum(['requests', 'tokens', 'input_tokens', 'output_tokens']),
   limit: count.optional(),

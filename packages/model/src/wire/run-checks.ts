@@ -86,7 +86,7 @@ export const replayBody = z.strictObject({
 const place = z.object({ file: text, line: z.int(), column: z.int() });
 
 /** Something that a frame shows, and that came out otherwise; a value that is absent was not there. */
-export const replayedRow = z.object({
+const replayedRow = z.object({
   space: text,
   key: text,
   recorded: json.optional(),
@@ -100,7 +100,7 @@ export const replayedRow = z.object({
 export type ReplayedRow = z.infer<typeof replayedRow>;
 
 /** What came of making the frames of a run again. */
-export const replayedRun = z.object({
+const replayedRun = z.object({
   run: runId,
   /** Of its plan. */
   name: text,

@@ -22,7 +22,7 @@ export const wireLimits = z.strictObject({
 });
 
 /** What is stored of a run beyond the contract's fields. `status` is the stored one, which says more than the contract's. */
-export const wireRecord = z.object({
+const wireRecord = z.object({
   id: runId,
   driver: z.enum(['plan', 'workflow', 'graph']),
   name: text,
@@ -70,7 +70,7 @@ export type RunKind = z.infer<typeof runKind>;
 export const journalHealth = z.enum(['healthy', 'corrupt_tail', 'corrupt_head', 'unknown_version']);
 
 /** What a guided run is beyond the fields of all runs. */
-export const guidedFacts = z.object({
+const guidedFacts = z.object({
   sessionId,
   /** As its journal has it. */
   status: guidedRunStatus,

@@ -9,7 +9,7 @@ import { journalHealth as health } from './run-summary.ts';
 const count = z.int().nonnegative();
 
 /** A run of a guided session in a list. */
-export const sessionRun = z.object({
+const sessionRun = z.object({
   runId,
   workflowId: text.nullable(),
   workflowHash: digest.nullable(),
@@ -29,7 +29,7 @@ const common = {
   omittedRuns: count,
 };
 
-export const sessionSummary = z.object({
+const sessionSummary = z.object({
   ...common,
   runs: z.array(sessionRun).readonly(),
   /** Gaps that wait for the person. */
@@ -45,7 +45,7 @@ export const sessionList = z.object({ sessions: z.array(sessionSummary).readonly
 export type SessionList = z.infer<typeof sessionList>;
 
 /** Something that a session lacks; open while nothing resolves it. */
-export const sessionGap = z.object({
+const sessionGap = z.object({
   gapId: text,
   nodeId,
   severity: z.enum(['info', 'warning', 'critical']),
@@ -62,7 +62,7 @@ export type SessionGap = z.infer<typeof sessionGap>;
 export const answeredGap = sessionGap.omit({ shown: true });
 
 /** A place in the graph of a run: what was pending there, and what was noted on the way to it. */
-export const sessionNode = z.object({
+const sessionNode = z.object({
   nodeId,
   nodeKind: text,
   parentNodeId: nodeId.nullable(),

@@ -8,7 +8,7 @@ import { userRole } from './users.ts';
 const days = z.number().nullable();
 
 /** Where configuration is read from. */
-export const settingSource = z.object({
+const settingSource = z.object({
   kind: z.enum(['file', 'directory', 'environment', 'program']),
   /** A path, or the name of a variable. */
   name: text,
@@ -39,7 +39,7 @@ export const settingItem = z.object({
 export type SettingItem = z.infer<typeof settingItem>;
 
 /** A tool that agents have, and when a person is asked before it runs. */
-export const toolPolicy = z.object({
+const toolPolicy = z.object({
   tool: text,
   about: text,
   risk: z.enum(['low', 'medium', 'high']),

@@ -7,7 +7,7 @@ import { cursor, pageLimit } from './requests.ts';
 const count = z.int().nonnegative();
 
 /** What calls spent on one day (UTC), to one model, of runs that work in one directory. Money is in millionths of a US dollar. */
-export const wireSpending = z.object({
+const wireSpending = z.object({
   day: z.iso.date(),
   provider: text.optional(),
   model: text.optional(),

@@ -1,13 +1,13 @@
 import type { ArtifactId, Json } from '@signalbox/model';
 import type { ArtifactInput } from '@signalbox/runs';
 
-export interface ArtifactOptions {
+interface ArtifactOptions {
   /** Artifacts with one key are versions of one thing, of which the last is shown. Without one, each is a thing of its own. */
   readonly key?: string;
 }
 
 /** A row of a table: its members are columns. */
-export interface TableRow {
+interface TableRow {
   readonly [column: string]: Json;
 }
 

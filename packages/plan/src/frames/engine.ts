@@ -71,7 +71,7 @@ export interface EngineParts {
 }
 
 /** What stands still in a frame. */
-export interface FrameTime {
+interface FrameTime {
   readonly seed: number;
   at: number;
   random: () => number;
@@ -88,7 +88,7 @@ export interface PlanCode {
 }
 
 /** The work of nodes, and what decides on it from outside of the plan. */
-export interface RunWork {
+interface RunWork {
   readonly desk: TaskDesk;
   readonly subPlans: SubPlans;
   readonly operator: Operator;

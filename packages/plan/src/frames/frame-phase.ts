@@ -52,7 +52,7 @@ export interface TraceEntry extends TraceDetail {
   readonly ms: number;
 }
 
-export interface TraceDetail {
+interface TraceDetail {
   /** Of `snapshot`. */
   readonly triggers?: readonly TriggerKind[];
   /** Of `render`: keys that the render as it stands has read, and nodes of the tree. */

@@ -8,7 +8,7 @@ import type { SubPlans } from './sub-plans.ts';
 import type { TaskDesk } from './task-desk.ts';
 
 /** What is said to nodes, tasks and the run as a whole. */
-export type RunCommand = Exclude<Command, { readonly kind: 'idle' | 'input' | 'invalidate' | 'files' }>;
+type RunCommand = Exclude<Command, { readonly kind: 'idle' | 'input' | 'invalidate' | 'files' }>;
 
 /** Does what commands say to nodes and tasks, and remembers what they say about the run. */
 export interface Operator {

@@ -44,7 +44,7 @@ export interface Settled {
   readonly goesOn: boolean;
 }
 
-export interface TreeChange {
+interface TreeChange {
   readonly mounted: readonly NodeKey[];
   readonly unmounted: readonly NodeKey[];
   /** Mounted in this process: all of them in its first frame. */

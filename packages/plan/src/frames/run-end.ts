@@ -25,7 +25,7 @@ export interface Ending {
   hold(): Promise<void>;
 }
 
-export type Ended = Exclude<RunEnd, { readonly status: 'lost' }>;
+type Ended = Exclude<RunEnd, { readonly status: 'lost' }>;
 
 export function createEnding({ base, phases, view, code, work, book }: Omit<EngineParts, 'ending'>): Ending {
   const { options, memory, structure, queue, later } = base;

@@ -197,7 +197,7 @@ function isRunning(row: Json): boolean {
   return (row as { readonly status?: string }).status === 'running';
 }
 
-export async function artifactsOf(reader: RunReader, run: RunId): Promise<ReadonlySet<ArtifactId>> {
+async function artifactsOf(reader: RunReader, run: RunId): Promise<ReadonlySet<ArtifactId>> {
   const found = new Set<ArtifactId>();
   for (let after: { readonly after?: ArtifactId } = {}; ; ) {
     const { items, next } = await reader.artifactList({ run, versions: 'all', ...after });

@@ -9,7 +9,7 @@ export interface StormLimits {
   readonly repeats: number;
 }
 
-export const defaultStormLimits: StormLimits = { perSecond: 10, perMinute: 200, perRun: 1000, repeats: 3 };
+const defaultStormLimits: StormLimits = { perSecond: 10, perMinute: 200, perRun: 1000, repeats: 3 };
 
 export interface StormGuard {
   /** Counts a frame. Returns the evidence when the plan goes round in circles. */

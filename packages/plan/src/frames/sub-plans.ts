@@ -7,7 +7,7 @@ import type { DrivenRun, PlanRunOptions, RunEnd } from './engine-options.ts';
 import type { TaskOutcome, TaskRequest } from './task-executor.ts';
 
 /** How deep runs nest. A plan that runs itself would otherwise never end. */
-export const MAX_SUB_PLAN_DEPTH = 16;
+const MAX_SUB_PLAN_DEPTH = 16;
 
 /**
  * The child runs of a run.
@@ -35,7 +35,7 @@ export interface SubPlans {
   readonly busy: number;
 }
 
-export interface ChildPlace {
+interface ChildPlace {
   /** Which child of the node this is. */
   readonly child: number;
   /** The child was stopped with its parent, or failed in its plan, and the parent was taken up again. */

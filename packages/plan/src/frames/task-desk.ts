@@ -36,7 +36,7 @@ import type { SubPlans } from './sub-plans.ts';
 import type { TaskOutcome } from './task-executor.ts';
 
 /** What the end of an attempt means for its node. */
-export type Verdict =
+type Verdict =
   | { readonly kind: 'succeeded' | 'canceled' }
   | { readonly kind: 'failed'; readonly error: TaskError }
   | { readonly kind: 'retrying'; readonly error: TaskError }

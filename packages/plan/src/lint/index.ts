@@ -1,2 +1,2 @@
-export { type LintFinding, type LintRule, type LintSeverity, lintRules } from './lint-finding.ts';
+export type { LintFinding } from './lint-finding.ts';
 export { lintPlan } from './lint-plan.ts';

@@ -67,7 +67,7 @@ export function isFault(syntax: Syntax | SyntaxFault): syntax is SyntaxFault {
   return !('program' in syntax);
 }
 
-export function isNode(value: unknown): value is SyntaxNode {
+function isNode(value: unknown): value is SyntaxNode {
   return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';
 }
 

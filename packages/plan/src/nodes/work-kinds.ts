@@ -7,12 +7,12 @@ import { type ElementEntry, type KindEntry, type NodeContent, present, type Work
 import type { AgentKind, RunnableKind } from './node-kind.ts';
 import { code, common, count, label, name, plain } from './written-props.ts';
 
-export const DEFAULT_RETRIES = 3;
+const DEFAULT_RETRIES = 3;
 export const DEFAULT_MAX_TURNS = 50;
 /** A hundred years: what is later is a mistake, and its time could not be written down. */
 const MAX_WAIT_MS = 100 * 365 * 24 * 60 * 60 * 1000;
 /** Grows when what an agent is sent of its history changes in meaning: results under another version are other results. */
-export const HISTORY_POLICY_VERSION = 1;
+const HISTORY_POLICY_VERSION = 1;
 
 const handlers = {
   onFinished: code.optional(),

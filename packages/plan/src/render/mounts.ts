@@ -31,7 +31,7 @@ export interface Parent {
 export type SlotMount = Mount | undefined;
 
 /** What stands at a place of the plan from one frame to the next. */
-export interface Mount extends Parent {
+interface Mount extends Parent {
   readonly type: unknown;
   readonly skipped: boolean;
   element: PlanElement | undefined;

@@ -102,7 +102,7 @@ export function reconcile(
   };
 }
 
-export function rowOf(node: PlanNode, parent: string | undefined, index: number): NodeRow {
+function rowOf(node: PlanNode, parent: string | undefined, index: number): NodeRow {
   return {
     kind: node.kind,
     ...(parent === undefined ? {} : { parent }),

@@ -5,7 +5,7 @@ import { STATE } from '../frames/plan-context.ts';
 import type { Action } from '../state/action.ts';
 
 /** A write of code that a replay does not call. */
-export interface RecordedWrite {
+interface RecordedWrite {
   readonly action: Action;
   readonly trigger: string | undefined;
 }

@@ -16,14 +16,14 @@ export interface ActionQueue {
   takeLate(node: string): readonly string[];
 }
 
-export interface Transacted<T> {
+interface Transacted<T> {
   readonly value: T;
   readonly transaction: number;
   /** Keys of what it queued. */
   readonly keys: readonly string[];
 }
 
-export interface TransactionOrigin {
+interface TransactionOrigin {
   readonly node: string;
   readonly handler?: string;
   /** What the log says unless the author says more. */

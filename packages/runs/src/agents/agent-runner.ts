@@ -71,7 +71,7 @@ export interface AgentSession {
   decide(question: AgentQuestion): Promise<Resolution | undefined>;
 }
 
-export type CallAdmission =
+type CallAdmission =
   /** `left` is what the call may spend, if a limit applies. */
   | { readonly kind: 'go'; readonly left?: Allowance | undefined; release(report?: CallReport): void }
   /** A limit of the run or of a parent is reached. `waits` names what must happen first, if a person was asked. */

@@ -32,7 +32,7 @@ export type ArtifactInput = ArtifactName &
     | { readonly kind: 'image'; readonly data: Uint8Array | string; readonly alt?: string | undefined }
   );
 
-export interface ArtifactName {
+interface ArtifactName {
   readonly name: string;
   /** Artifacts with the same key are versions of one thing; one without a key stands alone. */
   readonly key?: string | undefined;

@@ -18,7 +18,7 @@ export interface RunRestore {
   readonly texts: LargeTexts;
 }
 
-export interface LargeTexts {
+interface LargeTexts {
   textOf(blob: Digest): string;
   putText(text: string): Digest;
 }

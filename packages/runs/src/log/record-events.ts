@@ -14,7 +14,7 @@ export function recordEvents(header: Place, body: RecordDraft, hash: Digest): Re
  * The events of a record in full, or which of them is incomplete. Removed events are each reported as gone, so that every `seq` still has
  * an answer (T7).
  */
-export function toldEvents(
+function toldEvents(
   { events }: Pick<RecordHeader, 'events'>,
   body: RecordDraft,
 ): Result<readonly EventDraft[], string> {
@@ -32,7 +32,7 @@ export function untoldEvent(body: RecordDraft): string | undefined {
 
 type Place = Pick<RecordHeader, 'log' | 'n' | 'seq' | 'at' | 'events'>;
 
-export function placedEvents(
+function placedEvents(
   { log, n, seq, at }: Omit<Place, 'events'>,
   events: readonly EventDraft[],
   hash: Digest,

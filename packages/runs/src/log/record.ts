@@ -51,14 +51,11 @@ export const recordHeader = z.strictObject({
 export type RecordHeader = z.infer<typeof recordHeader>;
 
 /** A value, or the blob that holds its JSON and the length of that text. */
-export const heldValue = z.union([
-  z.strictObject({ json }),
-  z.strictObject({ blob: digest, length: z.int().nonnegative() }),
-]);
+const heldValue = z.union([z.strictObject({ json }), z.strictObject({ blob: digest, length: z.int().nonnegative() })]);
 export type HeldValue = z.infer<typeof heldValue>;
 
 /** The entire initial state of a fork, so that it can be verified and rebuilt without its parent (R18). */
-export const beginning = z.strictObject({
+const beginning = z.strictObject({
   /** By space and key; they hold from frame 0 on. */
   intervals: z.array(z.strictObject({ space: intervalSpace, key: text.min(1), value: heldValue })).readonly(),
   tasks: z.array(z.strictObject({ task: task.omit({ result: true }), result: heldValue.optional() })).readonly(),

@@ -50,7 +50,7 @@ export interface AwayCheck {
   readonly taken: readonly TakenAway[];
 }
 
-export interface AwayFault {
+interface AwayFault {
   readonly record: number;
   readonly what: string;
   /** The body claims to be replaced by a record that the log lacks, or no longer has. */

@@ -19,7 +19,7 @@ export type CallReport = { readonly windows?: readonly LimitWindow[] } & (
   | { readonly kind: 'failed'; readonly error: CallError }
 );
 
-export interface CallError {
+interface CallError {
   readonly code: string;
   /** Without secrets. */
   readonly message: string;

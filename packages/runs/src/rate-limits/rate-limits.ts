@@ -12,7 +12,7 @@ export interface RateLimits {
   readonly closedUntil: ReadonlyMap<string, number>;
 }
 
-export const DEFAULT_MAX_CONCURRENT = 10;
+const DEFAULT_MAX_CONCURRENT = 10;
 
 /** A window closes for a day at most; another refusal closes it again. */
 export const LONGEST_WINDOW_MS = 86_400_000;

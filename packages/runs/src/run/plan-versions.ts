@@ -1,4 +1,3 @@
-import type { Digest } from '@signalbox/model';
 import type { RunRecord, RunSource } from './run-record.ts';
 
 type Versioned = Pick<RunRecord, 'source' | 'earlierPlans'>;
@@ -6,11 +5,6 @@ type Versioned = Pick<RunRecord, 'source' | 'earlierPlans'>;
 /** The source of every plan version of a run, from version 1 on. */
 export function planSources({ source, earlierPlans = [] }: Versioned): readonly RunSource[] {
   return source === undefined ? earlierPlans : [...earlierPlans, source];
-}
-
-/** The file contents of all versions. */
-export function planFilesOf(record: Versioned): readonly Digest[] {
-  return planSources(record).flatMap(({ files }) => files.map(({ digest }) => digest));
 }
 
 /** The current plan version of a run. */

@@ -16,7 +16,7 @@ export type RunOrigin = z.infer<typeof runOrigin>;
 const absolutePath = text.max(4096).regex(/^(?:\/|[A-Za-z]:[\\/]|\\\\)/, 'must be an absolute path');
 
 /** The source of a run: the author's files by content, packages by version, and the engine. */
-export const runSource = z.strictObject({
+const runSource = z.strictObject({
   /** The base folder of the paths in `files`; absolute, like `entry`. */
   root: absolutePath,
   entry: text.min(1),
@@ -28,7 +28,7 @@ export const runSource = z.strictObject({
 export type RunSource = z.infer<typeof runSource>;
 
 /** A run's own files: a git worktree, or a copy if there is no repository. */
-export const runWorkspace = z.strictObject({
+const runWorkspace = z.strictObject({
   vcs: z.enum(['git', 'none']),
   /** The repository, or the copied directory. */
   base: absolutePath,

@@ -3,8 +3,6 @@ import type { Task } from './task.ts';
 import type { TaskError } from './task-error.ts';
 import { released } from './task-lifecycle.ts';
 
-/** The default number of retries, and the wait before the first (§7.3.1, §7.6.3). */
-export const DEFAULT_MAX_RETRIES = 3;
 export const DEFAULT_BACKOFF_MS = 1_000;
 
 /** The longest wait that Signalbox chooses itself. */

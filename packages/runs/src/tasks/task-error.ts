@@ -3,11 +3,11 @@ import * as z from 'zod';
 import { ownerId } from '../ids.ts';
 
 /** What an error means for the next attempt. `unknown`: the work may or may not have happened. */
-export const errorClass = z.enum(['retryable', 'terminal', 'unknown']);
+const errorClass = z.enum(['retryable', 'terminal', 'unknown']);
 export type ErrorClass = z.infer<typeof errorClass>;
 
 /** An owner that died while working on a task. */
-export const ownerDeath = z.strictObject({
+const ownerDeath = z.strictObject({
   owner: ownerId,
   /** When the work started. */
   startedAt: timestamp,

@@ -46,7 +46,7 @@ export type StopVerdict =
       readonly reached?: ReachedLimit;
     };
 
-export type StopCondition = 'stop_requested' | 'wall_clock' | 'tokens' | 'tool_calls' | 'cost';
+type StopCondition = 'stop_requested' | 'wall_clock' | 'tokens' | 'tool_calls' | 'cost';
 
 /** What may still be spent, over the run and its ancestors; unlimited amounts are absent. */
 export interface Allowance {

@@ -27,7 +27,7 @@ export type KnownUsers = Pick<Users, 'whoIs' | 'holder' | 'counts'>;
 /** Who acts with the token of the server, as the events say it. */
 export const OPERATOR = 'operator';
 
-export interface OriginHeaders {
+interface OriginHeaders {
   readonly host: string | undefined;
   readonly origin: string | undefined;
 }

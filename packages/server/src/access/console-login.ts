@@ -28,7 +28,7 @@ export const TAB_MS = 7 * 24 * 3_600_000;
 const MOST_CODES = 100;
 
 /** Whose code or tab it is: undefined for the owner of the data directory. */
-export type TabHolder = Pick<TokenHolder, 'name' | 'role' | 'tokenId' | 'expiresAt'> | undefined;
+type TabHolder = Pick<TokenHolder, 'name' | 'role' | 'tokenId' | 'expiresAt'> | undefined;
 
 export interface ConsoleLogin {
   /** A code that works once. */
@@ -39,7 +39,7 @@ export interface ConsoleLogin {
   whoIs(token: string): Tab | undefined;
 }
 
-export interface Tab {
+interface Tab {
   readonly tokenId: string;
   readonly expiresAt: Timestamp;
   readonly holder: TabHolder;

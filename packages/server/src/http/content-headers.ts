@@ -41,7 +41,7 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 /** A name for a file: nothing of a path, nothing that does not print, the ending of its type. */
-export function fileName(name: string, mimeType: string): string {
+function fileName(name: string, mimeType: string): string {
   const kept = name
     .replace(/[\p{Cc}\p{Cf}/\\:*?"<>|]/gu, '_')
     .replace(/^\.+/, '_')

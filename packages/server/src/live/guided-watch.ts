@@ -6,7 +6,7 @@ import type { RunId, RunSummary } from '@signalbox/model';
  * How often guided sessions are looked at while somebody watches: any process may write them, and none tells us. A look costs a
  * little for every session, so with many it is less often.
  */
-export const GUIDED_LOOK_MS = 500;
+const GUIDED_LOOK_MS = 500;
 const RUNS_A_LOOK = 200;
 
 /** Guided runs for all who watch: one look serves them all, and nobody looks where nobody watches. */

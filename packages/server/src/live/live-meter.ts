@@ -11,7 +11,7 @@ export interface LiveMeter {
   listen(listener: LiveListener): () => void;
 }
 
-export interface LiveListener {
+interface LiveListener {
   dropped(count: number): void;
   tooSlow(): void;
 }

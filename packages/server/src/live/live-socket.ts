@@ -22,11 +22,11 @@ import { subscribeRuns } from './runs-subscription.ts';
 import { subscribeEither } from './subscribe-either.ts';
 
 /** How long a client may take to say who it is. */
-export const HELLO_MS = 5_000;
+const HELLO_MS = 5_000;
 /** How often a silent client is asked whether it is there; one that does not answer until the next time is gone. */
-export const PING_MS = 30_000;
+const PING_MS = 30_000;
 /** How long a client whose token counts no more may take to read that; then it is cut off. */
-export const FAREWELL_MS = 500;
+const FAREWELL_MS = 500;
 const SUBSCRIPTIONS_MAX = 64;
 
 export interface LiveOptions {

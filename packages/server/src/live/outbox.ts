@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import type { LiveMeter } from './live-meter.ts';
 
 /** Bytes that wait for a client before nothing more is given to it, and below which it gets more again. */
-export const CONGESTED_BYTES = 1_048_576;
+const CONGESTED_BYTES = 1_048_576;
 const FREE_BYTES = 262_144;
 
 /** How long a client may stay congested. */

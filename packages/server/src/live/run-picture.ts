@@ -10,7 +10,7 @@ export interface RunPicture {
   readonly tasks: readonly WireTask[];
 }
 
-export interface PictureListener {
+interface PictureListener {
   committed(notice: CommitNotice): void;
   pictured(picture: RunPicture): void;
 }

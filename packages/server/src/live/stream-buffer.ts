@@ -9,7 +9,7 @@ export interface StreamParts {
   readonly dropped: number;
 }
 
-export interface WaitingChunk extends WireChunk {
+interface WaitingChunk extends WireChunk {
   /** The `seq` of the last event before its commit. */
   readonly after: number;
   /** The index of the last message before it; absent where none came since the client began to watch. */

@@ -17,8 +17,8 @@ import { type LiveOptions, serveSocket } from './live-socket.ts';
 /** Bytes of one message of a client. */
 const MESSAGE_MAX_BYTES = 65_536;
 export const STRANGERS_MAX = 16;
-export const CONNECTIONS_MAX = 256;
-export const CONNECTIONS_OF_A_TOKEN = 64;
+const CONNECTIONS_MAX = 256;
+const CONNECTIONS_OF_A_TOKEN = 64;
 
 export interface Upgrades {
   take(request: IncomingMessage, socket: Duplex, head: Buffer): void;

@@ -1,5 +1,5 @@
 /** What waits for a client that does not read, at most. */
-export const WAITING_BYTES = 1_048_576;
+const WAITING_BYTES = 1_048_576;
 
 /**
  * The same response; where it is a stream, it is read as it comes, and ends with what waits when that is more than may. Its client

@@ -18,7 +18,7 @@ import { BEFORE_NEWS, boundedEventStore, type KeptEvents, NEWS } from './event-s
 import { watchedResponse } from './watched-response.ts';
 
 /** How long a session lasts in which nothing happens. */
-export const IDLE_MS = 5 * 60_000;
+const IDLE_MS = 5 * 60_000;
 const MOST_SESSIONS = 64;
 /** How long a client is asked to wait before it comes back to a stream that has ended. */
 const RETRY_MS = 500;

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import type { AgentToolName } from '../access/access-table.ts';
 
 /** A function of the port, by its name there. */
-export type ToolKey = keyof GuidedTools;
+type ToolKey = keyof GuidedTools;
 
 /** A tool as whoever calls it sees it. */
 export interface DescribedTool {

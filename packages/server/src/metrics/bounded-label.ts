@@ -1,5 +1,5 @@
 /** What stands for values that are too many, too long, or not there. */
-export const OTHER = 'other';
+const OTHER = 'other';
 
 const LONGEST = 80;
 

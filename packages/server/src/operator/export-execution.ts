@@ -7,7 +7,7 @@ import { executionAddress } from './address.ts';
 import type { Answer, ToolDesk } from './tool.ts';
 
 /** A bundle that is larger goes by reference. */
-export const EMBEDDED_BYTES = 262_144;
+const EMBEDDED_BYTES = 262_144;
 
 const GZIP = 'application/gzip';
 

@@ -18,7 +18,7 @@ export interface ToolDesk {
   readonly url?: string | undefined;
 }
 
-export interface Answered {
+interface Answered {
   readonly value: object;
   /** What comes beside the value: a file, or where it is. */
   readonly attached?: readonly ContentBlock[] | undefined;

@@ -28,7 +28,7 @@ export interface OperatorStage {
   close(): Promise<void>;
 }
 
-export interface NewsStream {
+interface NewsStream {
   readonly status: number;
   /** The next event that has come or comes. */
   next(): Promise<{ readonly id: string; readonly told: Told }>;

@@ -36,7 +36,7 @@ export interface HostFiles {
   now(): number;
 }
 
-export interface FileWriter {
+interface FileWriter {
   write(chunk: Uint8Array): void;
   close(): void;
 }

@@ -55,7 +55,7 @@ export interface HostRestore {
   done(tree: DirectoryNode): Promise<void>;
 }
 
-export interface Keeping {
+interface Keeping {
   /** Keeps what turning a tree into the desired one discards; undefined if nothing. */
   discarded(discarded: DirectoryNode, desired: DirectoryNode): Promise<KeptTree | undefined>;
   /** Keeps a tree in place of a previously kept one. */

@@ -1,6 +1,6 @@
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 
-export type Release = () => void;
+type Release = () => void;
 export type LockMode = 'shared' | 'exclusive';
 export type LockError = ErrorEnvelope<'state/lock-canceled' | 'state/lock-failed'>;
 

@@ -15,11 +15,6 @@ export function thrownReason(cause: unknown): string {
   return diskReason(cause) ?? thrownMessage(cause);
 }
 
-/** Whether the system refused something because the disk takes nothing now. */
-export function isOfDisk(cause: unknown): boolean {
-  return DISK_REASONS.has(codeOf(cause) ?? '');
-}
-
 /** Does something with an open file. What the system refuses names the file, which a descriptor does not tell. */
 export function naming<T>(file: string, work: () => T): T {
   try {

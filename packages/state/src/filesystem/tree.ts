@@ -50,7 +50,7 @@ export interface OpaqueNode {
 }
 
 /** A socket, a pipe, a device, or an unreadable file: noted, never restored. */
-export interface SpecialNode {
+interface SpecialNode {
   readonly kind: 'special';
   readonly stamp?: Stamp;
   /** For an unreadable file. */

@@ -7,7 +7,7 @@ import { type HostFiles, nodeHostFiles, syncAll } from './host-files.ts';
 import { restoreStep } from './restore-plan.ts';
 
 /** A call or restore that has begun and not ended. A record found at a start was interrupted. */
-export const undoRecord = z.strictObject({
+const undoRecord = z.strictObject({
   version: z.literal(1),
   /** Unique to this record: independent agents may use the same call id. */
   id: z.string().min(1),

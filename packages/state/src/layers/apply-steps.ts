@@ -149,7 +149,7 @@ export function stepsDone(place: ApplyPlace, steps: readonly ApplyStep[]): numbe
 }
 
 /** Whether a step's result is unchanged. */
-export function isUntouched(place: ApplyPlace, step: ApplyStep): boolean {
+function isUntouched(place: ApplyPlace, step: ApplyStep): boolean {
   const there = at(pathIn(place, step.path));
   switch (step.op) {
     case 'put':

@@ -27,7 +27,7 @@ import { readChanges } from './read-changes.ts';
 import { unmappedFile } from './unmapped-files.ts';
 
 /** A call whose changes are applied. */
-export interface LayerCall {
+interface LayerCall {
   readonly id: string;
   readonly tool: string;
   readonly startedAt: number;
@@ -45,7 +45,7 @@ export interface LayerApplied {
   readonly applied: AppliedChanges;
 }
 
-export type LayerResult = LayerApplied | { readonly kind: 'held'; readonly held: HeldChanges } | LayerFailed;
+type LayerResult = LayerApplied | { readonly kind: 'held'; readonly held: HeldChanges } | LayerFailed;
 
 /** Nothing was applied, except at paths that somebody changed meanwhile: their previous versions are kept. */
 export interface LayerFailed {

@@ -12,7 +12,7 @@ export const OPTIONS_FD = 4;
 /** Input that a shell on a layer mounted ahead waits for. */
 export const GO_FD = 5;
 /** Directories of a layer, while it is mounted. */
-export const LAYER_FDS = [6, 7, 8] as const;
+const LAYER_FDS = [6, 7, 8] as const;
 /** The system call filter. */
 export const FILTER_FD = 9;
 

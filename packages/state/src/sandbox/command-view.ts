@@ -156,7 +156,7 @@ const SYSTEM = {
 } as const;
 
 /** Package manager caches, relative to a home: downloaded packages, no user data. */
-export const CACHES: readonly string[] = [
+const CACHES: readonly string[] = [
   ...['.npm/_cacache', '.cache/node', '.cache/yarn', '.yarn/berry/cache', '.local/share/pnpm/store', '.cache/deno'],
   ...['.bun/install/cache', '.cache/pip', '.cache/uv', '.local/share/uv/python', '.cache/pypoetry', '.conda/pkgs'],
   ...['.cargo/registry', '.cargo/git', '.rustup/toolchains', '.rustup/settings.toml', 'go/pkg/mod', '.cache/go-build'],

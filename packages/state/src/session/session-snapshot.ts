@@ -38,8 +38,8 @@ export type RollbackError = SnapshotMismatchError | UnregisteredSliceError | Dis
 
 /** A checked rollback that can be carried out and undone without further checks. */
 export interface StagedRollback {
-  apply(): Result<void, DispatchError>;
-  undo(): Result<void, DispatchError>;
+  apply(): void;
+  undo(): void;
 }
 
 export function captureSlices(

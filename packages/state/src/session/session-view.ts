@@ -131,7 +131,6 @@ function registered<T>(core: SessionCore, slice: Slice<T>): void {
   const known = core.registrations.get(slice.name);
   if (known === undefined) {
     core.registrations.set(slice.name, { slice: slice as unknown as Slice<Json>, policy: slice.policy });
-    core.store.load(slice.name);
   } else if ((known.slice as unknown) !== slice) {
     throw new Bug(`two slices are named ${slice.name}`);
   }

@@ -1,4 +1,4 @@
-import { type Clock, err, ok, type Result, type SessionId, timestampOf } from '@signalbox/model';
+import { type Clock, ok, type Result, type SessionId, timestampOf } from '@signalbox/model';
 import { itemsOf } from './append-list.ts';
 import {
   captureSlices,
@@ -10,7 +10,6 @@ import {
 } from './session-snapshot.ts';
 import { beginTransaction, type SessionTransaction } from './session-transaction.ts';
 import { createView, type SessionCore, type SessionView } from './session-view.ts';
-import { memoryBackend, type SliceBackend } from './slice-backend.ts';
 import { createRootStore } from './slice-store.ts';
 
 /** All of the typed working state of one evaluation. */
@@ -33,7 +32,7 @@ export interface Session extends SessionView {
   rollback(snapshot: SessionSnapshot, options?: RollbackOptions): Result<void, RollbackError>;
 }
 
-export interface RollbackOptions {
+interface RollbackOptions {
   /** Whether logs are left unchanged; true by default. */
   readonly preserveLogs?: boolean;
 }
@@ -41,13 +40,12 @@ export interface RollbackOptions {
 export interface SessionOptions {
   readonly id: SessionId;
   readonly clock: Clock;
-  readonly backend?: SliceBackend;
   readonly parentId?: SessionId;
 }
 
 export function createSession(options: SessionOptions): Session {
   return sessionOf(options, {
-    store: createRootStore(options.backend ?? memoryBackend),
+    store: createRootStore(),
     registrations: new Map(),
     reducers: new Map(),
   });
@@ -89,13 +87,13 @@ function sessionOf(options: SessionOptions, core: SessionCore): Session {
     stage,
     rollback(snapshot, how) {
       const staged = stage(snapshot, how);
-      return staged.ok ? staged.value.apply() : err(staged.error);
+      return staged.ok ? ok(staged.value.apply()) : staged;
     },
   };
 }
 
 function forkedCore(core: SessionCore, snapshot: SessionSnapshot): SessionCore {
-  const store = createRootStore(memoryBackend);
+  const store = createRootStore();
   for (const [name, length] of Object.entries(snapshot.logLengths)) {
     store.apply([
       { slice: name, operation: { kind: 'extend', items: itemsOf(core.store.get(name)).slice(0, length) } },

@@ -2,7 +2,6 @@ import { type ErrorEnvelope, err, failure, type Json, ok, type Result } from '@s
 import { type AppendList, extended, listOf } from './append-list.ts';
 import { plainValue } from './plain-value.ts';
 import type { Slice, SliceOperation } from './slice.ts';
-import type { SliceBackend } from './slice-backend.ts';
 import type { SlicePolicy } from './slice-policy.ts';
 
 export type DispatchError = ErrorEnvelope<'state/dispatch-failed'>;
@@ -28,29 +27,19 @@ const empty = (): AppendList<Json> => listOf<Json>([]);
 
 export interface RootStore extends SliceStore {
   /** Sets whole values, logs too: for rollbacks. */
-  set(values: ReadonlyMap<string, AppendList<Json>>): Result<void, DispatchError>;
-  load(slice: string): void;
+  set(values: ReadonlyMap<string, AppendList<Json>>): void;
 }
 
-export function createRootStore(backend: SliceBackend): RootStore {
+export function createRootStore(): RootStore {
   const values = new Map<string, AppendList<Json>>();
   return {
     get: slice => values.get(slice) ?? empty(),
-    load(slice) {
-      values.set(slice, listOf(backend.load(slice)));
-    },
     apply(changes) {
-      const written = backend.write(changes);
-      if (!written.ok) return written;
       for (const { slice, operation } of changes) values.set(slice, operated(values.get(slice) ?? empty(), operation));
       return ok(undefined);
     },
     set(next) {
-      const changes = [...next].map(([slice, list]) => replacement(slice, list));
-      const written = backend.write(changes);
-      if (!written.ok) return written;
       for (const [slice, list] of next) values.set(slice, list);
-      return ok(undefined);
     },
   };
 }
@@ -94,10 +83,6 @@ export function dispatchError(message: string): DispatchError {
     message,
     suggestion: 'Nothing was changed. Correct the event or the reducer and dispatch again.',
   });
-}
-
-function replacement(slice: string, list: AppendList<Json>): SliceChange {
-  return { slice, operation: { kind: 'replace', items: list.buffer.slice(0, list.length) } };
 }
 
 function operated(list: AppendList<Json>, operation: SliceOperation<Json>): AppendList<Json> {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineEvent, defineSlice } from './slice.ts';
 
 /** A call and its outcome. A log: a rolled-back call still happened. */
-export const toolInvocation = z.strictObject({
+const toolInvocation = z.strictObject({
   callId: z.string(),
   tool: z.string(),
   status: z.enum(['succeeded', 'failed', 'unknown']),

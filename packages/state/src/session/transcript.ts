@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { defineSlice } from './slice.ts';
 
 /** The conversation in the provider's format. A log: it survives every rollback. */
-export const transcriptEntry = z.strictObject({
+const transcriptEntry = z.strictObject({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   content: json,
   providerPayload: json.optional(),

@@ -6,7 +6,7 @@ import type { Resources } from './resources.ts';
 import { type StateError, snapshotMalformed, snapshotMismatch } from './snapshot-error.ts';
 
 /** When and why a snapshot was taken. */
-export const snapshotMetadata = z.strictObject({
+const snapshotMetadata = z.strictObject({
   tag: z.string().nullable(),
   toolCallId: z.string().nullable(),
   toolName: z.string().nullable(),

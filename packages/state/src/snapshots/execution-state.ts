@@ -41,7 +41,7 @@ export interface ExecutionState {
   restore(snapshot: CompositeSnapshot, options?: StateRestoreOptions): Promise<Result<RestoreReport, StateError>>;
 }
 
-export interface StateSnapshotOptions extends SnapshotOptions {
+interface StateSnapshotOptions extends SnapshotOptions {
   readonly tag?: string;
   readonly metadata?: Partial<SnapshotMetadata>;
   /** All files that may have changed since the last snapshot, if known. */
@@ -54,7 +54,7 @@ export interface StateSnapshotOptions extends SnapshotOptions {
   readonly files?: FilesystemSnapshot;
 }
 
-export interface StateRestoreOptions {
+interface StateRestoreOptions {
   readonly preserveLogs?: boolean;
   /** The state left by the last call; defaults to the last known state. */
   readonly left?: CompositeSnapshot;
@@ -171,8 +171,8 @@ function stagedSession(
   if (!staged.ok) return staged;
   return ok({
     lost: [],
-    apply: async () => staged.value.apply(),
-    undo: async () => staged.value.undo(),
+    apply: async () => ok(staged.value.apply()),
+    undo: async () => ok(staged.value.undo()),
     async finish() {},
     async discard() {},
   });

@@ -4,7 +4,7 @@ import { shownPath } from '../filesystem/path-name.ts';
 export type SnapshotMismatchError = ErrorEnvelope<'state/snapshot-mismatch'>;
 export type UnregisteredSliceError = ErrorEnvelope<'state/slice-unregistered'>;
 export type SnapshotMalformedError = ErrorEnvelope<'state/snapshot-malformed'>;
-export type SnapshotVersionError = ErrorEnvelope<'state/snapshot-version'>;
+type SnapshotVersionError = ErrorEnvelope<'state/snapshot-version'>;
 export type SnapshotFailedError = ErrorEnvelope<'state/snapshot-failed'>;
 export type ConflictError = ErrorEnvelope<'state/conflict'>;
 

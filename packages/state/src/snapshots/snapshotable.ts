@@ -17,7 +17,7 @@ export interface Snapshotable<S> {
   equivalent(a: S, b: S): boolean;
 }
 
-export interface CaptureOptions {
+interface CaptureOptions {
   /** Everything that may have changed since the last capture, if known. */
   readonly paths?: readonly string[];
   /** Aborts the capture, which fails. */

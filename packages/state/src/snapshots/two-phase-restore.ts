@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '@signalbox/model';
-import type { RestoreFailedError, StateError } from './snapshot-error.ts';
+import type { StateError } from './snapshot-error.ts';
 import type { KeptFiles, StagedRestore } from './snapshotable.ts';
 
 export interface RestoreReport {
@@ -62,8 +62,4 @@ async function undoAll(applied: readonly StagedRestore[]): Promise<StateError | 
     if (!undone.ok) worst ??= undone.error;
   }
   return worst;
-}
-
-export function isRestoreFailed(error: StateError): error is RestoreFailedError {
-  return error.code === 'state/restore-failed';
 }

@@ -26,7 +26,7 @@ export interface CallCheckpoints {
   ): Promise<Verdict>;
 }
 
-export interface CheckpointOptions {
+interface CheckpointOptions {
   /** Everything that the call may have changed, if known. */
   readonly paths?: readonly string[];
   /** The files after it, if known. */

@@ -32,7 +32,7 @@ export interface Owner {
 }
 
 /** The content of `owner.json`. Only the lock makes an owner: a leftover file means nothing. */
-export const ownerRecord = z.strictObject({
+const ownerRecord = z.strictObject({
   v: z.literal(1),
   owner: ownerId,
   pid: z.int().positive(),

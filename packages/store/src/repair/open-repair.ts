@@ -33,7 +33,7 @@ export interface Repair {
 }
 
 /** `store/unusable` if pages of the file cannot be read. */
-export type RepairError = ErrorEnvelope<'STORE_IO_FAILED' | 'store/unusable'>;
+type RepairError = ErrorEnvelope<'STORE_IO_FAILED' | 'store/unusable'>;
 
 /** Opens a database, creating it if it is missing. Fixes the schema first. */
 export function openRepair({ path: file }: { readonly path: string }): Result<Repair, StoreError> {

@@ -20,7 +20,7 @@ export interface RebuildReport {
   readonly missing: readonly Defective[];
 }
 
-export interface Defective {
+interface Defective {
   readonly run: RunId;
   readonly defect: LogDefect;
 }

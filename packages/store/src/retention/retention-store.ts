@@ -37,9 +37,9 @@ export interface RetentionStore {
   compact(): void;
 }
 
-export type RetentionError = ErrorEnvelope<'STORE_IO_FAILED'>;
+type RetentionError = ErrorEnvelope<'STORE_IO_FAILED'>;
 
-export interface Weight {
+interface Weight {
   readonly frames: number;
   readonly bytes: number;
 }

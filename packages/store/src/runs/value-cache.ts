@@ -1,7 +1,7 @@
 import type { Maybe } from '@signalbox/runs';
 
 /** The last value of a key, and the sizes from its rows. */
-export interface KnownValue {
+interface KnownValue {
   readonly value: Maybe;
   readonly fromFrame: number;
   readonly baseBytes: number;

@@ -5,7 +5,7 @@ import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/mo
 import { diskRefusal } from '../disk-fault.ts';
 
 /** The oldest SQLite with a sound write-ahead log. */
-export const MIN_SQLITE = '3.51.3';
+const MIN_SQLITE = '3.51.3';
 
 /** Marks a file as ours: `SBox`. */
 export const APPLICATION_ID = 0x53_42_6f_78;

@@ -46,7 +46,7 @@ export interface TakingFacts {
 }
 
 /** The result of a removal. */
-export interface Taking {
+interface Taking {
   /** The numbers of the records whose bodies were replaced. */
   readonly records: readonly number[];
   /** The size of the old bodies minus that of the new ones. */

@@ -47,14 +47,14 @@ export interface TakenAwayStore {
   scrub(): boolean;
 }
 
-export interface TakeRequest {
+interface TakeRequest {
   readonly at: Timestamp;
   readonly by: string;
   readonly why: string;
   readonly eventId: EventId;
 }
 
-export interface RedactRequest extends TakeRequest {
+interface RedactRequest extends TakeRequest {
   readonly name: string;
   readonly filter: Pick<SecretFilter, 'text' | 'data' | 'has'>;
   /** Only report what would change. */
@@ -69,7 +69,7 @@ export interface Taken {
   readonly hadDeltas?: boolean;
 }
 
-export type TakeError = ErrorEnvelope<'STORE_IO_FAILED' | 'run/unknown' | 'store/damaged'>;
+type TakeError = ErrorEnvelope<'STORE_IO_FAILED' | 'run/unknown' | 'store/damaged'>;
 
 export interface TakenAwayPorts extends TakeAwayPorts {
   readonly json: JsonColumns;

@@ -48,7 +48,7 @@ export interface ModelAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface ScriptedCall {
+interface ScriptedCall {
   readonly tool: string;
   readonly input: Json;
   /** Sent instead of the input if the format has it as text. */
@@ -70,7 +70,7 @@ export type AnswerFault =
   /** What arrives is not JSON. */
   | { readonly kind: 'malformed' };
 
-export interface ModelRefusal {
+interface ModelRefusal {
   /** An HTTP status of 400 or more. */
   readonly status: number;
   readonly message?: string;

@@ -26,7 +26,7 @@ export interface ModelServer {
   close(): Promise<void>;
 }
 
-export interface RecordedRequest {
+interface RecordedRequest {
   readonly method: string;
   readonly path: string;
   /** Without key values. */

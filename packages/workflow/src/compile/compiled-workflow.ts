@@ -30,8 +30,6 @@ export const riskPolicy = z.enum(['conservative', 'balanced', 'aggressive']);
 export type RiskPolicy = z.infer<typeof riskPolicy>;
 
 export const modelTier = z.enum(['lightweight', 'mid', 'heavy']);
-export type ModelTier = z.infer<typeof modelTier>;
-
 export const metricsProfile = z.enum(['coding', 'review', 'research', 'design', 'ticket', 'none']);
 
 const texts = z.array(z.string());
@@ -108,7 +106,7 @@ const functionKey = z.strictObject({
   name: z.string(),
 });
 
-export const compiledStep = z.strictObject({
+const compiledStep = z.strictObject({
   stepId: delimiterSafeId,
   /** The id for people: dotted if a template was expanded. */
   sourceId: z.string(),
@@ -162,7 +160,7 @@ const loopControl = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('items_key'), key: z.string() }),
 ]);
 
-export const compiledLoop = z.strictObject({
+const compiledLoop = z.strictObject({
   loopId: delimiterSafeId,
   sourceId: z.string(),
   title: z.string(),
@@ -185,7 +183,7 @@ export const compiledLoop = z.strictObject({
  * `expression` reads the context. `loop_control` reads the newest valid artifact of the contract that the loop's body
  * gave in this iteration: `continue` is true, `stop` is false.
  */
-export const compiledCondition = z.discriminatedUnion('kind', [
+const compiledCondition = z.discriminatedUnion('kind', [
   z.strictObject({
     conditionId: delimiterSafeId,
     kind: z.literal('expression'),
@@ -199,7 +197,7 @@ export const compiledCondition = z.discriminatedUnion('kind', [
   }),
 ]);
 
-export const compiledContract = z.strictObject({
+const compiledContract = z.strictObject({
   contractRef: z.string(),
   /** The `kind` of its artifacts. */
   artifactKind: z.string(),
@@ -209,7 +207,7 @@ export const compiledContract = z.strictObject({
   example: json,
 });
 
-export const compiledFunction = z.strictObject({
+const compiledFunction = z.strictObject({
   ...functionKey.shape,
   definition: z.string(),
   parameters: z.array(
@@ -222,7 +220,7 @@ export const compiledFunction = z.strictObject({
   ),
 });
 
-export const compiledAssessment = z.strictObject({
+const compiledAssessment = z.strictObject({
   assessmentId: z.string(),
   purpose: z.string(),
   dimensions: z.array(

@@ -7,7 +7,7 @@ import { compare, meantOrOneOf, type ProblemList } from './problem.ts';
 import { shapeFaults } from './shape-check.ts';
 import type { SourceFeature } from './source-format.ts';
 
-export const CAPABILITIES_FEATURE = 'wr.features.capabilities';
+const CAPABILITIES_FEATURE = 'wr.features.capabilities';
 const PROBE_TEMPLATE = 'wr.templates.capability_probe';
 
 /** A feature that a workflow enables, with its configuration. */

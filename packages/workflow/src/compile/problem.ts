@@ -52,7 +52,7 @@ export const problemCodes = {
 } as const satisfies Record<string, 'error' | 'warning'>;
 
 export type ProblemCode = keyof typeof problemCodes;
-export type Severity = 'error' | 'warning';
+type Severity = 'error' | 'warning';
 
 /** One problem: its location in the file, what is wrong, and how to fix it. */
 export interface WorkflowProblem {

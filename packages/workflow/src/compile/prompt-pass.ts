@@ -8,7 +8,7 @@ import { finishedText } from './prompt-text.ts';
 import type { SourceBlockText, SourcePromptBlocks } from './source-format.ts';
 import type { Surroundings } from './template-pass.ts';
 
-export type PromptBlocks = NonNullable<CompiledStep['promptBlocks']>;
+type PromptBlocks = NonNullable<CompiledStep['promptBlocks']>;
 export type Injection = CompiledStep['injections'][number];
 type ResolvedText = NonNullable<PromptBlocks['goal']>;
 type Placement = Injection['placement'];

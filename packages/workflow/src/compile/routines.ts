@@ -5,7 +5,7 @@ import { readSource } from './source-reading.ts';
 /** A template `wr.templates.routine.<name>` is the routine of that name, expanded in place. */
 export const TEMPLATE_PREFIX = 'wr.templates.routine.';
 
-export interface Routine {
+interface Routine {
   readonly workflow: SourceWorkflow;
   /** What is wrong with it; a routine with errors cannot be used. */
   readonly problems: readonly WorkflowProblem[];
@@ -28,6 +28,6 @@ export function readRoutines(sources: Iterable<unknown>): Routines {
 }
 
 /** The id without its namespace and without the word `routine`. */
-export function routineName(workflowId: string): string {
+function routineName(workflowId: string): string {
   return workflowId.slice(workflowId.indexOf('.') + 1).replace(/^routine[-_]/, '');
 }

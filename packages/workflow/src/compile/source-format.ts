@@ -46,8 +46,6 @@ const part = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('text'), text: words }),
   z.strictObject({ kind: z.literal('ref'), refId: line }),
 ]);
-export type SourcePart = z.infer<typeof part>;
-
 const blockText = z.union([words, z.array(part)]);
 export type SourceBlockText = z.infer<typeof blockText>;
 
@@ -196,8 +194,6 @@ const loopSpec = z.strictObject({
     ])
     .optional(),
 });
-export type SourceLoopSpec = z.infer<typeof loopSpec>;
-
 const loopFields = {
   type: z.literal('loop'),
   id: line,

@@ -24,9 +24,6 @@ import { delimiterSafe } from './workflow-id.ts';
 type StepNode = Extract<ExpandedNode, { kind: 'step' }>;
 type SourceWorkStep = SourceStandardStep | SourceParallelStep;
 
-/** A compiled step before it gets its place in the program. */
-export type StepDraft = Omit<CompiledStep, 'stepId' | 'sourceId' | 'title' | 'kind' | 'prompt'>;
-
 /** Compiles a step and its derived steps (synthesis, audit, verification); returns their order. */
 export function compileStep(
   compilation: Compilation,

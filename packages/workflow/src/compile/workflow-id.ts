@@ -1,5 +1,5 @@
 /** Where a workflow comes from. */
-export const SOURCE_KINDS = ['bundled', 'user', 'project', 'remote', 'plugin'] as const;
+const SOURCE_KINDS = ['bundled', 'user', 'project', 'remote', 'plugin'] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
 export type IdStatus = 'namespaced' | 'legacy';

@@ -52,7 +52,7 @@ function namesOf(index: WorkflowIndex, loop: CompiledLoop): readonly Json[] {
   return [loop.loopId, loop.sourceId, ...(condition?.kind === 'loop_control' ? [condition.loopId] : [])];
 }
 
-export const LOOP_CONTROL_KIND = 'wr.loop_control';
+const LOOP_CONTROL_KIND = 'wr.loop_control';
 
 export function missing(stepId: string, contract: CompiledContract): Reason {
   return {

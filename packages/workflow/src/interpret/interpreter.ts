@@ -94,7 +94,7 @@ export type Next =
     };
 
 /** Maximum number of entries and iteration ends that one call visits. */
-export const WALK_MAX_LOOKS = 10_000;
+const WALK_MAX_LOOKS = 10_000;
 
 interface Walk {
   readonly index: WorkflowIndex;

@@ -6,17 +6,17 @@ import { projectRunDags } from './run-dag.ts';
 import { type SessionHealth, sessionGate } from './session-gate.ts';
 import { latestRecap } from './walked-way.ts';
 
-export const resumeBudgets = { candidates: 5, snippetBytes: 2048 } as const;
+const resumeBudgets = { candidates: 5, snippetBytes: 2048 } as const;
 
 /** Why a run was offered, strongest first; the first is its tier. */
-export const matchReasons = [
+const matchReasons = [
   'matched_head_sha',
   'matched_branch',
   'matched_notes',
   'matched_workflow_id',
   'recency_fallback',
 ] as const;
-export type MatchReason = (typeof matchReasons)[number];
+type MatchReason = (typeof matchReasons)[number];
 
 export interface ResumeQuery {
   readonly gitHeadSha?: string | undefined;

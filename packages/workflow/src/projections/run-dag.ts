@@ -27,14 +27,14 @@ export interface DagNode {
   readonly children: readonly NodeId[];
 }
 
-export interface DagEdge {
+interface DagEdge {
   readonly edgeKind: 'acked_step' | 'checkpoint';
   readonly fromNodeId: NodeId;
   readonly toNodeId: NodeId;
   readonly cause: { readonly kind: string; readonly eventId: EventId };
 }
 
-export interface DagTip {
+interface DagTip {
   readonly nodeId: NodeId;
   /** The highest index of an event that touches the node or an ancestor. */
   readonly lastActivity: number;

@@ -21,17 +21,7 @@ export interface WalkedStep {
 
 type OutputsByNode = ReadonlyMap<NodeId, NodeOutputs>;
 
-/** The steps on the path to a node, oldest first, without other branches. */
-export function wayTo(
-  dag: RunDag,
-  outputs: OutputsByNode,
-  nodeId: NodeId,
-  engineStateOf: EngineStateOf,
-): readonly WalkedStep[] {
-  return [...wayBack(dag, outputs, nodeId, engineStateOf)].toReversed();
-}
-
-/** The same, newest first, computed lazily. */
+/** The steps on the path to a node, newest first, without other branches; computed lazily. */
 export function* wayBack(
   dag: RunDag,
   outputs: OutputsByNode,
@@ -44,21 +34,6 @@ export function* wayBack(
     if (step !== undefined) yield step;
     child = node;
   }
-}
-
-/** The steps from a node to the preferred tip, oldest first; empty if the tip is not a descendant. */
-export function wayBeyond(
-  dag: RunDag,
-  outputs: OutputsByNode,
-  nodeId: NodeId,
-  engineStateOf: EngineStateOf,
-): readonly WalkedStep[] {
-  const path = pathBeyond(dag, nodeId);
-  return path.flatMap((node, index) => {
-    const child = path[index + 1];
-    const step = child && stepBetween(outputs, node, child, engineStateOf);
-    return step === undefined ? [] : [step];
-  });
 }
 
 /** The nodes from one to the preferred tip, inclusive; empty if the tip is not a descendant. */

@@ -59,7 +59,7 @@ export interface Attempt {
   readonly trace?: readonly TraceEntry[] | undefined;
 }
 
-export interface DisclosedGap {
+interface DisclosedGap {
   readonly reason: GapReason;
   readonly summary: string;
   readonly severity?: 'info' | 'warning' | 'critical' | undefined;

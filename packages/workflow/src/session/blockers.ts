@@ -11,7 +11,7 @@ export const loopLimit = z.strictObject({
 });
 export type LoopLimit = Readonly<z.infer<typeof loopLimit>>;
 
-export const blockerPointer = z.discriminatedUnion('kind', [
+const blockerPointer = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('context_key'), key: delimiterSafeId }),
   z.strictObject({ kind: z.literal('context_budget') }),
   z.strictObject({ kind: z.literal('output_contract'), contractRef: boundedText('identifier').min(1) }),
@@ -20,7 +20,7 @@ export const blockerPointer = z.discriminatedUnion('kind', [
 ]);
 export type BlockerPointer = Readonly<z.infer<typeof blockerPointer>>;
 
-export const blocker = z.strictObject({
+const blocker = z.strictObject({
   code: blockerCode,
   pointer: blockerPointer,
   message: boundedText('blockerMessage').min(1),

@@ -31,7 +31,7 @@ import { type ExecutionSnapshotFileV1, executionSnapshotFileV1 } from './executi
 /** The size limit for reading. */
 export const MAX_BUNDLE_BYTES = 256 * 1024 * 1024;
 
-export const integrityEntry = z.strictObject({ path: text, sha256: digest, bytes: z.int().nonnegative() });
+const integrityEntry = z.strictObject({ path: text, sha256: digest, bytes: z.int().nonnegative() });
 export type IntegrityEntry = Readonly<z.infer<typeof integrityEntry>>;
 
 const pinnedWorkflow: z.ZodType<CompiledWorkflowSnapshotV1> = compiledWorkflowSnapshotV1;

@@ -32,7 +32,7 @@ import {
  *
  * The envelope is the journal's, spelled out here because projections and the interpreter compile without the platform.
  */
-export const dedupeKey = z
+const dedupeKey = z
   .string()
   .max(256)
   .regex(/^[a-z0-9_:>-]+$/, 'must be of a-z 0-9 _ : > -')

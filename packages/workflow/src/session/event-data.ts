@@ -26,7 +26,7 @@ export const runStartedData = z.strictObject({
   workflowSourceRef: boundedText('sourceRef'),
 });
 
-export const nodeKind = z.enum(['step', 'checkpoint', 'blocked_attempt']);
+const nodeKind = z.enum(['step', 'checkpoint', 'blocked_attempt']);
 export type NodeKind = z.infer<typeof nodeKind>;
 
 export const nodeCreatedData = z.strictObject({
@@ -53,12 +53,10 @@ export const edgeCreatedData = z.discriminatedUnion('edgeKind', [
   }),
 ]);
 
-export const advanceOutcome = z.discriminatedUnion('kind', [
+const advanceOutcome = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('blocked'), blockers: blockerReport }),
   z.strictObject({ kind: z.literal('advanced'), toNodeId: nodeId }),
 ]);
-export type AdvanceOutcome = z.infer<typeof advanceOutcome>;
-
 export const advanceRecordedData = z.strictObject({
   attemptId,
   intent: z.literal('ack_pending'),
@@ -76,7 +74,7 @@ export const outputPayload = z.discriminatedUnion('payloadKind', [
 ]);
 export type OutputPayload = Readonly<z.infer<typeof outputPayload>>;
 
-export const outputChannel = z.enum(['recap', 'artifact']);
+const outputChannel = z.enum(['recap', 'artifact']);
 export type OutputChannel = z.infer<typeof outputChannel>;
 
 export const nodeOutputAppendedData = z.strictObject({
@@ -109,10 +107,10 @@ export const capabilityObservedData = z.strictObject({
   provenance: capabilityProvenance,
 });
 
-export const observationKey = z.enum(['git_branch', 'git_head_sha', 'repo_root_hash', 'repo_root']);
+const observationKey = z.enum(['git_branch', 'git_head_sha', 'repo_root_hash', 'repo_root']);
 export type ObservationKey = z.infer<typeof observationKey>;
 
-export const observationValue = z.discriminatedUnion('type', [
+const observationValue = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('short_string'), value: boundedText('shortString') }),
   z.strictObject({ type: z.literal('git_sha1'), value: z.string().regex(/^[0-9a-f]{40}$/, 'must be 40 hex digits') }),
   z.strictObject({ type: z.literal('sha256'), value: digest }),
@@ -173,7 +171,7 @@ export const divergenceRecordedData = z.strictObject({
   relatedStepId: delimiterSafeId.optional(),
 });
 
-export const traceRef = z.discriminatedUnion('kind', [
+const traceRef = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('step_id'), stepId: delimiterSafeId }),
   z.strictObject({ kind: z.literal('loop_id'), loopId: delimiterSafeId }),
   z.strictObject({ kind: z.literal('condition_id'), conditionId: delimiterSafeId }),

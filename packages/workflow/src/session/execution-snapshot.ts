@@ -11,7 +11,7 @@ import { formatStepInstanceKey, type StepInstanceKey, stepInstance, stepInstance
  * E3  The loop path of the pending step is the loop stack.
  * E4  Completed steps are a set, in ascending order of their keys.
  */
-export const loopFrame = z.strictObject({
+const loopFrame = z.strictObject({
   loopId: delimiterSafeId,
   iteration: z.int().nonnegative(),
   bodyIndex: z.int().nonnegative(),
@@ -23,7 +23,7 @@ export const completedSteps = z.strictObject({
   values: z.array(stepInstanceKey).refine(isAscending, 'completed steps are distinct and in ascending order'),
 });
 
-export const pendingStep = z.discriminatedUnion('kind', [
+const pendingStep = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('none') }),
   z.strictObject({ kind: z.literal('some'), step: stepInstance }),
 ]);
@@ -60,7 +60,7 @@ export const engineState = z.discriminatedUnion('kind', [
 ]);
 export type EngineState = z.infer<typeof engineState>;
 
-export const enginePayloadV1 = z.strictObject({ v: z.literal(1), engineState });
+const enginePayloadV1 = z.strictObject({ v: z.literal(1), engineState });
 
 export const executionSnapshotFileV1 = z.strictObject({
   v: z.literal(1),
@@ -88,10 +88,6 @@ export function encodeSnapshot(
 
 export function completedSet(keys: Iterable<StepInstanceKey>): z.infer<typeof completedSteps> {
   return { kind: 'set', values: [...new Set(keys)].sort() };
-}
-
-export function deriveIsComplete(state: EngineState): boolean {
-  return state.kind === 'complete';
 }
 
 export function derivePendingStep(state: EngineState): z.infer<typeof stepInstance> | undefined {

@@ -53,6 +53,6 @@ export function checkContext(value: unknown): Result<JsonObject, InvalidInput> {
   return checkInput(runContext, value, 'context');
 }
 
-export function invalidInput(message: string, suggestion: string, details: Json): InvalidInput {
+function invalidInput(message: string, suggestion: string, details: Json): InvalidInput {
   return failure('VALIDATION_ERROR', { message: `${message}.`, suggestion, details });
 }

@@ -2,7 +2,7 @@ import { digestHex, type Hasher, type Rng } from '@signalbox/model';
 import * as z from 'zod';
 
 /** Bytes of a signing key. */
-export const KEY_BYTES = 32;
+const KEY_BYTES = 32;
 
 const signingKey = z.strictObject({
   alg: z.literal('hmac_sha256'),

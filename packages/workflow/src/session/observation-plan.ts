@@ -2,23 +2,11 @@ import { ok, type Result, type SessionId } from '@signalbox/model';
 import type * as z from 'zod';
 import { type DomainEvent, dedupeKeyOf, type EventFacts } from './domain-event.ts';
 import { observationRecordedData } from './event-data.ts';
-import { draftOf, type SessionPlan } from './event-draft.ts';
 import { checkInput, type InvalidInput } from './invalid-input.ts';
 
 export type Observed = Readonly<z.infer<typeof observationRecordedData>>;
 
-/** Observations that are not recorded yet; undefined if there are none. */
-export function planObservations(
-  sessionId: SessionId,
-  history: readonly DomainEvent[],
-  observed: readonly Observed[],
-): Result<SessionPlan | undefined, InvalidInput> {
-  const facts = newObservations(sessionId, history, observed);
-  if (!facts.ok) return facts;
-  if (facts.value.length === 0) return ok(undefined);
-  return ok({ snapshots: [], plan: { events: facts.value.map(draftOf) } });
-}
-
+/** Observations that are not recorded yet. */
 export function newObservations(
   sessionId: SessionId,
   history: readonly DomainEvent[],

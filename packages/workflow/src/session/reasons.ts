@@ -21,9 +21,9 @@ export const nonAssumableChoiceKind = z.enum([
 ]);
 export type NonAssumableChoiceKind = z.infer<typeof nonAssumableChoiceKind>;
 
-export const contractViolation = z.enum(['missing_required_output', 'invalid_required_output']);
-export const capabilityMissing = z.enum(['required_capability_unavailable', 'required_capability_unknown']);
-export const unexpectedReason = z.enum(['invariant_violation', 'storage_corruption_detected']);
+const contractViolation = z.enum(['missing_required_output', 'invalid_required_output']);
+const capabilityMissing = z.enum(['required_capability_unavailable', 'required_capability_unknown']);
+const unexpectedReason = z.enum(['invariant_violation', 'storage_corruption_detected']);
 
 /** Why a step cannot simply continue: the shared meaning of blockers and gaps. */
 export const gapReason = z.discriminatedUnion('category', [

@@ -27,7 +27,7 @@ export interface RetentionDecision {
   readonly retained: readonly { readonly sessionId: SessionId; readonly because: RetainReason }[];
 }
 
-export type RetainReason = 'kept' | 'not_healthy' | 'active';
+type RetainReason = 'kept' | 'not_healthy' | 'active';
 
 export function decideRetention(
   sessions: readonly StoredSession[],

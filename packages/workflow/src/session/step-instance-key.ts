@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { delimiterSafeId } from '../compile/compiled-workflow.ts';
 
 /** One iteration of a loop, counted from 0. */
-export const loopTurn = z.strictObject({ loopId: delimiterSafeId, iteration: z.int().nonnegative() });
+const loopTurn = z.strictObject({ loopId: delimiterSafeId, iteration: z.int().nonnegative() });
 export type LoopTurn = Readonly<z.infer<typeof loopTurn>>;
 
 /** A step with its enclosing loops, outermost first. */

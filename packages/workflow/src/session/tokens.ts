@@ -34,13 +34,10 @@ export type TokenPayload = Readonly<z.infer<typeof tokenPayload>>;
 export type TokenKind = TokenPayload['tokenKind'];
 export type TokenOf<K extends TokenKind> = Extract<TokenPayload, { readonly tokenKind: K }>;
 
-export const tokenPrefixes = { state: 'st', ack: 'ack', checkpoint: 'chk' } as const satisfies Record<
-  TokenKind,
-  string
->;
+const tokenPrefixes = { state: 'st', ack: 'ack', checkpoint: 'chk' } as const satisfies Record<TokenKind, string>;
 
 /** Longer than any token ever minted. */
-export const MAX_TOKEN_LENGTH = 2048;
+const MAX_TOKEN_LENGTH = 2048;
 
 /** HMAC-SHA256, and a constant-time comparison. */
 export interface Mac {

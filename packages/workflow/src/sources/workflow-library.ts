@@ -48,14 +48,14 @@ export interface WorkflowListing {
 }
 
 /** A file that could not be listed, and why. */
-export interface LibraryProblem {
+interface LibraryProblem {
   readonly sourceKind: SourceKind;
   readonly sourceRef: string;
   readonly code: WalkProblem['code'] | FileProblem['code'] | 'not_a_workflow' | 'shadowed';
   readonly message: string;
 }
 
-export interface Discovery {
+interface Discovery {
   /** Sorted by id. */
   readonly workflows: readonly WorkflowListing[];
   readonly routines: Routines;

@@ -166,7 +166,7 @@ export function plainStep(stepId: string): CompiledStep {
   };
 }
 
-export const loopControlContract: CompiledWorkflowSnapshotV1['contracts'][number] = {
+const loopControlContract: CompiledWorkflowSnapshotV1['contracts'][number] = {
   contractRef: LOOP_CONTROL,
   artifactKind: 'wr.loop_control',
   shape: {

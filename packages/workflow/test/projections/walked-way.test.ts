@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { projectGaps } from '../../src/projections/gaps.ts';
 import { projectNodeOutputs } from '../../src/projections/node-outputs.ts';
 import { projectRunDags } from '../../src/projections/run-dag.ts';
-import { answersAt, latestRecap, wayBeyond, wayTo } from '../../src/projections/walked-way.ts';
+import { answersAt, latestRecap, pathBeyond, wayBack } from '../../src/projections/walked-way.ts';
 import { planCheckpoint } from '../../src/session/checkpoint-plan.ts';
 import { type DomainEvent, dedupeKeyOf } from '../../src/session/domain-event.ts';
 import type { Place } from '../../src/session/event-draft.ts';
@@ -18,11 +18,10 @@ function ways(session: GuidedSession, place: Place, events: readonly DomainEvent
   const dag = projectRunDags(events).get(place.runId);
   if (dag === undefined) throw new Error('no run');
   const outputs = projectNodeOutputs(events);
-  const shown = (way: ReturnType<typeof wayTo>) =>
-    way.map(({ key, notes, artifacts }) => [key, notes, artifacts.length]);
+  const back = [...wayBack(dag, outputs, place.nodeId, session.engineStateOf)];
   return {
-    to: shown(wayTo(dag, outputs, place.nodeId, session.engineStateOf)),
-    beyond: shown(wayBeyond(dag, outputs, place.nodeId, session.engineStateOf)),
+    to: back.toReversed().map(({ key, notes, artifacts }) => [key, notes, artifacts.length]),
+    beyond: pathBeyond(dag, place.nodeId).map(({ nodeId }) => nodeId),
     recap: latestRecap(dag, outputs),
   };
 }
@@ -42,10 +41,10 @@ describe('the way to a place', () => {
         ['first', 'one', 2],
         ['second', undefined, 0],
       ],
-      beyond: [],
+      beyond: [third.nodeId],
       recap: 'one',
     });
-    expect(ways(session, first)).toMatchObject({ to: [], beyond: ways(session, third).to });
+    expect(ways(session, first)).toMatchObject({ to: [], beyond: [first.nodeId, second.nodeId, third.nodeId] });
   });
 
   it('[W101] holds nothing of other branches from the same place', async () => {
@@ -63,10 +62,10 @@ describe('the way to a place', () => {
       [['first', 'right', 0]],
     ]);
     expect(ways(session, right).recap).toBe('right');
-    await session.advance(left, { ...to('ll'), notesMarkdown: 'left again' });
+    const further = await session.advance(left, { ...to('ll'), notesMarkdown: 'left again' });
     expect([ways(session, left).recap, ways(session, left).beyond, ways(session, right).beyond]).toEqual([
       'left again',
-      [['l', 'left again', 0]],
+      [left.nodeId, further.nodeId],
       [],
     ]);
   });
@@ -77,7 +76,7 @@ describe('the way to a place', () => {
     const mark = value(planCheckpoint(session.node(root), { attemptId: attempt('m'), notesMarkdown: 'mark' }));
     await session.append(mark);
     const marked = { ...root, nodeId: mark.checkpointNodeId };
-    expect(ways(session, marked)).toEqual({ to: [], beyond: [], recap: 'mark' });
+    expect(ways(session, marked)).toEqual({ to: [], beyond: [marked.nodeId], recap: 'mark' });
     const next = await session.advance(marked, { ...to('second'), notesMarkdown: 'done' });
     expect(ways(session, next).to).toEqual([['first', 'done', 0]]);
   });

@@ -15,7 +15,7 @@ const id = (name: string) => guidedId('sample', name) as never;
 
 export const RUN = guidedId<RunId>('sample', 'run');
 export const NODE = guidedId<NodeId>('sample', 'node');
-export const CHILD = guidedId<NodeId>('sample', 'child');
+const CHILD = guidedId<NodeId>('sample', 'child');
 const EVENT = guidedId<EventId>('sample', 'event');
 const HASH = `sha256:${'ab'.repeat(32)}` as Digest;
 const HEAD = { type: 'git_sha1', value: '4f3c2a1b0d9e8f7a6b5c4d3e2f1a0b9c8d7e6f5a' } as const;

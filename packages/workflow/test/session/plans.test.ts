@@ -10,10 +10,10 @@ import { nextAttemptId, nextCheckpointId } from '../../src/session/attempts.ts';
 import { budgets } from '../../src/session/bounded-text.ts';
 import { planCheckpoint } from '../../src/session/checkpoint-plan.ts';
 import type { DomainEvent } from '../../src/session/domain-event.ts';
-import type { Place } from '../../src/session/event-draft.ts';
+import { draftOf, type Place } from '../../src/session/event-draft.ts';
 import { planGapAnswer, proposalHash } from '../../src/session/gap-answer-plan.ts';
 import { historyFault } from '../../src/session/history-fault.ts';
-import { planObservations } from '../../src/session/observation-plan.ts';
+import { newObservations } from '../../src/session/observation-plan.ts';
 import { planPreferences } from '../../src/session/preference-plan.ts';
 import { recordedAdvance, recordedCheckpoint, requireRecordedAdvance } from '../../src/session/recorded-facts.ts';
 import { planStart } from '../../src/session/start-plan.ts';
@@ -423,13 +423,13 @@ describe('changes between steps', () => {
     const { session } = await started();
     const seen = (branch: string) =>
       ({ key: 'git_branch', value: { type: 'short_string', value: branch }, confidence: 'high' }) as const;
-    const plan = (...observed: ReturnType<typeof seen>[]) =>
-      value(planObservations(SESSION, session.events(), observed));
-    const first = plan(seen('main'), seen('main'));
-    expect(first?.plan.events.length).toBe(1);
-    if (first !== undefined) await session.append(first);
-    expect(plan(seen('main'))).toBeUndefined();
-    expect(plan(seen('main'), seen('topic'))?.plan.events.length).toBe(1);
-    expect(errorOf(planObservations(SESSION, [], [seen('x'.repeat(81))])).code).toBe('VALIDATION_ERROR');
+    const unseen = (...observed: ReturnType<typeof seen>[]) =>
+      value(newObservations(SESSION, session.events(), observed));
+    const first = unseen(seen('main'), seen('main'));
+    expect(first.length).toBe(1);
+    await session.append({ snapshots: [], plan: { events: first.map(draftOf) } });
+    expect(unseen(seen('main'))).toEqual([]);
+    expect(unseen(seen('main'), seen('topic')).length).toBe(1);
+    expect(errorOf(newObservations(SESSION, [], [seen('x'.repeat(81))])).code).toBe('VALIDATION_ERROR');
   });
 });

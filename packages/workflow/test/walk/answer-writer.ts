@@ -145,7 +145,7 @@ function written(tree: PatternTree): string {
 }
 
 /** A value of a shape. */
-export function valueFor(shape: Shape): Json {
+function valueFor(shape: Shape): Json {
   switch (shape.type) {
     case 'any':
     case 'null':

@@ -12,7 +12,7 @@ import {
 import type { NodeKey, Task, TaskId } from '@signalbox/runs';
 
 /** What the contract wants of every turn of an agent. */
-export const turnNames = ['prompt.full.txt', 'prompt.blocks.json', 'diff.patch'] as const;
+const turnNames = ['prompt.full.txt', 'prompt.blocks.json', 'diff.patch'] as const;
 export type TurnName = (typeof turnNames)[number];
 
 /** What follows from a turn that ended. It is kept nowhere. */

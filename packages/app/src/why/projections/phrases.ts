@@ -65,6 +65,6 @@ export function errorText(error: Task['lastError']): string {
   return error === undefined ? 'an error that was not kept' : `${error.code}: ${firstLine(error.message)}`;
 }
 
-export function firstLine(text: string): string {
+function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0] ?? '';
 }

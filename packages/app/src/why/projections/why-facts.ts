@@ -72,7 +72,7 @@ export interface WhyAnswer {
   readonly command?: string | undefined;
 }
 
-export type WhyTopic =
+type WhyTopic =
   | 'status'
   | 'waits'
   | 'failed'

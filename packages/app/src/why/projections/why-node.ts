@@ -210,7 +210,7 @@ function whyIdle({ nodes, statuses, run }: WhyFacts, node: string): readonly Why
   return [unsaid('what it waits for')];
 }
 
-export function whyBranch({ kind, value, since, isTaken }: BranchFact, name: string): readonly WhyAnswer[] {
+function whyBranch({ kind, value, since, isTaken }: BranchFact, name: string): readonly WhyAnswer[] {
   const what =
     kind === 'if'
       ? `The condition of the ${name} is ${valueText(value)}`

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { LayerRefused, OtherLayerNeeded } from '../../layers/layer.ts';
 import { type CommandLimits, DEFAULT_LIMITS, describeLimit } from '../../sandbox/command-limits.ts';
 import { harmlessEnv } from '../../sandbox/command-sandbox.ts';
-import { detectSandbox, type SandboxDetection } from '../../sandbox/detect-sandbox.ts';
+import type { SandboxDetection } from '../../sandbox/detect-sandbox.ts';
 import { dropPrivileges } from '../../sandbox/privileged-files.ts';
 import { type CommandEnd, type RunningCommand, startInGroup } from '../../sandbox/running-command.ts';
 import { NO_RULES, type ProjectRules, type SandboxRulesError } from '../../sandbox/sandbox-rules.ts';
@@ -102,9 +102,6 @@ const DESCRIPTION =
   'Runs a program with arguments in the working directory. Its changes there are undone unless it exits with 0.';
 const COMMON = { name: 'run_command', input, output } as const;
 const NO_DIRECTORY = fail('there is no directory on the host to run a command in');
-
-/** In the sandbox of this machine. */
-export const runCommand = createRunCommand({ sandbox: detectSandbox });
 
 /** Unconfined programs get our home, but not our other variables. */
 function unconfinedEnv(env: Readonly<Record<string, string>>): Record<string, string> {
