@@ -22,25 +22,25 @@ import { consoleAddress } from './routes/server.ts';
 
 export interface ServerOptions {
   readonly host: RunHost;
-  /** What every request must carry. */
+  /** The token that every request must carry. */
   readonly token: string;
-  /** People with tokens of their own. */
+  /** Users with their own tokens. */
   readonly users?: Users | undefined;
-  /** What the server is set to. */
+  /** The server's settings. */
   readonly settings?: SettingsDesk | undefined;
-  /** 0 takes one that is free. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly timers: Machine['timers'];
-  /** Those of the system if left out. */
+  /** Defaults to the system's. */
   readonly clock?: Machine['clock'] | undefined;
   readonly rng?: Machine['rng'] | undefined;
-  /** Where the built console lies; without it there is only the API. */
+  /** The directory of the built console; without it, only the API is served. */
   readonly consoleDirectory?: string | undefined;
   /** Guided workflows, for agents at `/mcp/agent`. */
   readonly guided?: GuidedTools | undefined;
   /** Guided sessions, for the person. */
   readonly sessions?: GuidedSessions | undefined;
-  /** Told of what was thrown while a request was answered. */
+  /** Called with exceptions thrown while answering a request. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
 }
 
@@ -48,22 +48,22 @@ export interface RunningServer {
   /** Such as `http://127.0.0.1:4280`. */
   readonly url: string;
   readonly port: number;
-  /** A link to the console that works once, and not for long. */
+  /** A one-time link to the console that expires soon. */
   newLink(): OneTimeLink;
   /**
-   * Takes no new connection, answers what was asked, and ends every connection; whoever is not done in `GRACE_MS` is cut off.
-   * The runs go on: they are the host's.
+   * Stops accepting connections, answers pending requests, and closes every connection; cuts off clients that are not done within
+   * `GRACE_MS`. Runs continue: they belong to the host.
    */
   close(): Promise<void>;
 }
 
-/** The only address that is listened on. */
+/** The only address that the server listens on. */
 const LOOPBACK = '127.0.0.1';
 
-/** How long a request that is under way may take when the server ends. */
+/** How long a pending request may take when the server closes. */
 export const GRACE_MS = 5_000;
 
-/** Whoever sends a request a byte at a time is cut off. */
+/** Cuts off clients that send a request a byte at a time. */
 const PATIENCE = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 5_000 };
 
 export async function startServer(options: ServerOptions): Promise<Result<RunningServer, ErrorEnvelope>> {
@@ -146,7 +146,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
 }
 
 function cannotListen(port: number, { code }: NodeJS.ErrnoException): ErrorEnvelope {
-  const why = code === 'EADDRINUSE' ? 'another program listens there' : `the system says ${code}`;
+  const why = code === 'EADDRINUSE' ? 'another program listens there' : `the system reports ${code}`;
   return failure('server/cannot-listen', {
     message: `The server cannot listen on ${LOOPBACK}, port ${port}: ${why}.`,
     suggestion: 'Choose another port, or end the program that uses this one.',

@@ -57,7 +57,7 @@ export interface RunHost {
   answer(decision: ApprovalId, answer: Answer, by: string): Promise<Result<Decision, ErrorEnvelope>>;
   /** How a run ended that this process drives; undefined for another. */
   finished(run: RunId): Promise<RunEnd> | undefined;
-  /** Runs that are driven now. */
+  /** Runs that are currently driven. */
   driven(): readonly RunId[];
   /**
    * The process is about to end: pauses what is driven, and waits until it rests. Work under way is given up and counts as no

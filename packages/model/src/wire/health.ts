@@ -6,7 +6,7 @@ import { storageStanding } from './storage.ts';
 export const health = z.object({
   name: z.literal('signalbox'),
   contractVersion: text,
-  /** Runs that are driven now. */
+  /** Runs that are currently driven. */
   driven: z.int().nonnegative(),
   /** Whether the data directory takes writes. */
   storage: storageStanding,

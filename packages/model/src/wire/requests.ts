@@ -33,7 +33,7 @@ export const resumeBody = z.strictObject({
   anyFile: z.boolean().optional(),
   /** The plan of a run that was imported is trusted from now on. Only with the owner's token. */
   trust: z.boolean().optional(),
-  /** Limits to go on with; those that are left out stay as they are. */
+  /** New limits; those left out stay unchanged. */
   limits: wireLimits.optional(),
 });
 

@@ -9,19 +9,19 @@ import {
 } from '@signalbox/model';
 
 /**
- * What every way into the server needs. Routes are rows of the table of operations; everything else is said here and nowhere else.
+ * The role that every way into the server needs. Routes are rows of the table of operations; everything else is declared only here.
  *
- * T1  A route, tool, resource or message that is not in these tables does not exist: it does not compile, the server does not start
- *     with it, or it is answered as unknown.
- * T2  Of `viewer`, `approver`, `operator` and `owner`, each may do what those before it may.
- * T3  `agent` is for agents alone. What raises decisions is theirs and what answers them is not, so that no token does both (R41).
- * T4  `no token` is for what comes before a token.
+ * T1  A route, tool, resource or message that is not in these tables does not exist: it does not compile, the server refuses to start with
+ *     it, or it is answered as unknown.
+ * T2  `viewer`, `approver`, `operator` and `owner` each may do everything that the ones before them may.
+ * T3  `agent` is for agents alone. Agents raise decisions and cannot answer them, so that no token does both (R41).
+ * T4  `no token` is for requests that come before a token.
  */
 export type { Needed } from '@signalbox/model';
 
 type RouteKey = Exclude<Operations[OperationName]['route'], `WS ${string}`>;
 
-/** Every route, as the table of operations has it. */
+/** Every route of the table of operations. */
 export const routeAccess = Object.fromEntries(
   Object.values(operations).flatMap(({ route, needs }) => (route.startsWith('WS ') ? [] : [[route, needs]])),
 ) as { readonly [Route in RouteKey]: Needed };
@@ -44,7 +44,7 @@ export const operatorToolAccess = {
 } as const satisfies Readonly<Record<string, Needed>>;
 export type OperatorToolName = keyof typeof operatorToolAccess;
 
-/** What is read at `/mcp`, by name; subscribing to it needs the same. */
+/** The resources at `/mcp`, by name; subscribing needs the same role. */
 export const operatorResourceAccess = {
   executions: 'viewer',
   execution: 'viewer',
@@ -56,7 +56,7 @@ export const operatorResourceAccess = {
   artifacts: 'viewer',
   approvals: 'viewer',
   scripts: 'viewer',
-  /** With a file, the code of that plan is loaded. */
+  /** With a file, the plan's code is loaded. */
   'scripts?file': 'operator',
   health: 'viewer',
 } as const satisfies Readonly<Record<string, Needed>>;
@@ -74,7 +74,7 @@ export const agentToolAccess = {
   resume_session: 'agent',
 } as const satisfies Readonly<Record<AgentToolName, Needed>>;
 
-/** What a client says on `/api/ws`. */
+/** The messages that a client sends on `/api/ws`. */
 export type SocketKey = Exclude<ClientMessage['kind'], 'subscribe'> | 'subscribe to a run' | 'subscribe to all runs';
 export const socketAccess = {
   hello: 'viewer',
@@ -90,7 +90,7 @@ export function socketKeyOf(message: ClientMessage): SocketKey {
 
 const ladder: readonly UserRole[] = ['viewer', 'approver', 'operator', 'owner'];
 
-/** Whether a role opens what needs another (T2, T3). */
+/** Whether a role may do what needs another (T2, T3). */
 export function opens(role: UserRole, needed: Needed): boolean {
   if (needed === 'no token' || role === needed) return true;
   return ladder.includes(needed) && ladder.indexOf(role) > ladder.indexOf(needed);

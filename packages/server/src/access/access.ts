@@ -6,25 +6,25 @@ import { type ConsoleLogin, createConsoleLogin } from './console-login.ts';
 import type { Identity } from './identity.ts';
 
 /**
- * Who may speak to the server. A page of another site can make a browser send requests here, and a name that it owns can
- * be made to lead here: so `Host` must be a name of this machine, and `Origin`, where a browser sends one, ours.
+ * Decides who may call the server. A page of another site can make a browser send requests here, and can point its own host name at this
+ * machine: so `Host` must be a name of this machine, and `Origin`, if a browser sends one, ours.
  */
 export interface Access {
-  /** Why a request may not come in at all. */
+  /** Why a request is refused before its token is read. */
   refuseOrigin(headers: OriginHeaders): ErrorEnvelope | undefined;
-  /** Whose token it is. Takes the same time for every wrong one. */
+  /** The owner of a token. Takes the same time for every wrong token. */
   identify(token: string | undefined): Result<Identity, ErrorEnvelope<'request/unauthorized'>>;
-  /** Whether a token has not expired yet, by the clock alone. */
+  /** Whether the token has not expired, by the clock alone. */
   isCurrent(identity: Identity): boolean;
-  /** Whether a token that was known still counts. */
+  /** Whether a token that was accepted earlier is still valid. */
   counts(identity: Identity): boolean;
   readonly login: ConsoleLogin;
 }
 
-/** People and agents with tokens of their own, beside whoever holds the token of the server. */
+/** Users with their own tokens, besides the holder of the server's token. */
 export type KnownUsers = Pick<Users, 'whoIs' | 'holder' | 'counts'>;
 
-/** Who acts with the token of the server, as the events say it. */
+/** The name in events for actions with the server's token. */
 export const OPERATOR = 'operator';
 
 interface OriginHeaders {
@@ -32,10 +32,10 @@ interface OriginHeaders {
   readonly origin: string | undefined;
 }
 
-/** Time and chance of this machine. */
+/** The clock and random numbers of this machine. */
 export const system: Pick<Machine, 'clock' | 'rng'> = { clock: { now: () => Date.now() }, rng: { bytes: randomBytes } };
 
-/** `port` is asked for each time: it is known only once the server listens. */
+/** `port` is a function because it is known only once the server listens. */
 export function createAccess(
   token: string,
   port: () => number,
@@ -59,7 +59,7 @@ export function createAccess(
     login,
     refuseOrigin({ host, origin }) {
       if (host === undefined || !names().includes(host.toLowerCase())) {
-        return notAnswered('it was sent to a host name that is not of this machine');
+        return notAnswered('its Host header is not a name of this machine');
       }
       if (origin !== undefined && !names().some(name => origin === `http://${name}`)) {
         return notAnswered('it comes from a page of another origin');
@@ -105,13 +105,13 @@ function expired({ name, expiresAt }: Identity): ErrorEnvelope<'request/unauthor
     suggestion:
       name === OPERATOR
         ? 'Open the console again: "signalbox link" prints a link.'
-        : `Ask an owner for another one: "signalbox users rotate ${name}".`,
+        : `Ask an owner for a new one: "signalbox users rotate ${name}".`,
   });
 }
 
 function notAnswered(why: string): ErrorEnvelope<'request/forbidden'> {
   return failure('request/forbidden', {
-    message: `The request is not answered: ${why}.`,
+    message: `The request was refused: ${why}.`,
     suggestion: 'Open the address that the server printed when it started.',
   });
 }

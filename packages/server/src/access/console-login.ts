@@ -1,11 +1,11 @@
 /**
- * How a browser gets in without the token of the server: a link with a code that works once, exchanged for a token of the tab.
+ * Lets a browser in without the server's token: a link with a one-time code, exchanged for a token of the tab.
  *
- * L1  A code is random, counts once and for ten minutes, and is known to this process alone, as a digest.
- * L2  The tab's token is signed with the token of the server, which it does not hold: it counts over restarts, until it expires or
- *     the data directory has another token.
- * L3  A code or tab that a user made is that user's. It ends with the user's token: when the user is removed, gets another token
- *     or role, or expires. The signature covers the digest of that token and the role, so nothing has to be kept.
+ * L1  A code is random, works once and for ten minutes, and only this process knows it, as a digest.
+ * L2  The tab's token is signed with the server's token but does not contain it: it survives restarts, until it expires or the data
+ *     directory gets another token.
+ * L3  A code or tab that a user made belongs to that user. It ends with the user's token: when the user is removed, gets another token or
+ *     role, or expires. The signature covers the digest of that token and the role, so nothing has to be stored.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { TokenHolder, Users } from '@signalbox/app';
@@ -27,15 +27,15 @@ export const TAB_MS = 7 * 24 * 3_600_000;
 /** Older codes make room for newer ones. */
 const MOST_CODES = 100;
 
-/** Whose code or tab it is: undefined for the owner of the data directory. */
+/** The owner of a code or tab; undefined for the owner of the data directory. */
 type TabHolder = Pick<TokenHolder, 'name' | 'role' | 'tokenId' | 'expiresAt'> | undefined;
 
 export interface ConsoleLogin {
-  /** A code that works once. */
+  /** A one-time code. */
   newCode(holder?: TabHolder): { readonly code: string; readonly expiresAt: Timestamp };
   /** Exchanges a code for a token. */
   take(code: string): Result<Login, ErrorEnvelope<'request/unauthorized'>>;
-  /** Undefined for a token that was not made by `take`, and for one whose user has another token by now, or is gone. */
+  /** Undefined for a token that `take` did not create, and for one whose user is gone or has another token. */
   whoIs(token: string): Tab | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface ConsoleLoginOptions {
 }
 
 export function createConsoleLogin(serverToken: string, { clock, rng, users }: ConsoleLoginOptions): ConsoleLogin {
-  /** When each expires, oldest first. */
+  /** Codes with their expiry, oldest first. */
   const codes = new Map<string, { readonly expires: number; readonly holder: TabHolder }>();
   const random = (bytes: number) => Buffer.from(rng.bytes(bytes)).toString('base64url');
   const sign = (claim: string, holder: TabHolder) => {
@@ -92,7 +92,7 @@ export function createConsoleLogin(serverToken: string, { clock, rng, users }: C
   };
 }
 
-/** When it expires, a random part, and the name of a user if it is one's. */
+/** Expiry, a random part, and the user's name if it belongs to a user. */
 const TAB = /^tab\.((\d{1,15})\.[\w-]{22}(?:\.([\w-]{1,90}))?)\.([0-9a-f]{64})$/;
 
 const timestampAt = (ms: number): Timestamp => timestamp.parse(new Date(ms).toISOString());
@@ -100,14 +100,14 @@ const digestOf = (text: string): string => createHash('sha256').update(text).dig
 
 function usedLink(): ErrorEnvelope<'request/unauthorized'> {
   return failure('request/unauthorized', {
-    message: 'This link was used before, or is too old.',
-    suggestion: 'Print another one with "signalbox link".',
+    message: 'This link was already used, or has expired.',
+    suggestion: 'Print a new one with "signalbox link".',
   });
 }
 
 function endedLink(name: string): ErrorEnvelope<'request/unauthorized'> {
   return failure('request/unauthorized', {
-    message: `This link was made with a token of ${name} that no longer counts.`,
-    suggestion: 'Print another one with "signalbox link".',
+    message: `This link was made with a token of ${name} that is no longer valid.`,
+    suggestion: 'Print a new one with "signalbox link".',
   });
 }

@@ -9,7 +9,7 @@ import type { Door, OpenDoors } from './open-doors.ts';
 import { createRouteNeeds } from './route-needs.ts';
 import type { Strangers } from './strangers.ts';
 
-/** Lets a request through to its route if the table says that its token may go there. */
+/** Passes a request on to its route if the access table allows its token. */
 export function guard(
   access: Access,
   doors: OpenDoors | undefined,
@@ -34,7 +34,7 @@ export function guard(
   };
 }
 
-/** Holds the request until it is answered. Where it must end before, its connection is reset: what was not sent yet never is. */
+/** Holds the request open until it is answered. If it must end earlier, its connection is reset, so that unsent data is never sent. */
 function held({ env }: Context<Asked>, identity: Identity, doors: OpenDoors | undefined): Door | undefined {
   const { outgoing } = env ?? {};
   if (doors === undefined || outgoing === undefined) return undefined;

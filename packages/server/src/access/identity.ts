@@ -3,17 +3,17 @@ import type { ErrorEnvelope, Timestamp, UserRole } from '@signalbox/model';
 import { failure } from '@signalbox/model';
 import type { Needed } from './access-table.ts';
 
-/** Whose token a request came with. */
+/** The owner of the token that a request came with. */
 export interface Identity {
-  /** As events name it. */
+  /** The name in events. */
   readonly name: string;
   readonly role: UserRole;
-  /** Names the token without giving it away. */
+  /** Identifies the token without revealing it. */
   readonly tokenId: string;
   readonly expiresAt?: Timestamp | undefined;
-  /** Of the token of the server itself: it counts for as long as the server runs. */
+  /** True for the server's own token, which is valid for as long as the server runs. */
   readonly isPermanent: boolean;
-  /** The token that this one was made with, for a tab of a user: it ends with that one. */
+  /** For a tab of a user: the token that created it, and with which it ends. */
   readonly behind?: Pick<TokenHolder, 'name' | 'role' | 'tokenId' | 'expiresAt'> | undefined;
 }
 

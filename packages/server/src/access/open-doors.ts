@@ -1,11 +1,11 @@
 /**
- * What is open in somebody's name: sockets, MCP sessions, and requests that are being answered.
+ * Everything open in a user's name: sockets, MCP sessions, and requests being answered.
  *
- * D1  What is held ends when its token no longer counts: the user was removed, the token was replaced, or it expired.
- * D2  `check` resolves when nothing more can be sent on anything that it ended.
- * D3  A token that expires is checked at that moment, and every token once a second, however much is opened meanwhile: another process
- *     may have removed its user.
- * D4  The token of the server itself always counts, so nothing is checked while only that one is in use.
+ * D1  A door ends when its token is no longer valid: the user was removed, the token was replaced, or it expired.
+ * D2  `check` resolves when nothing more can be sent on the doors that it ended.
+ * D3  A token is checked at the moment it expires, and every token once a second, however many doors open meanwhile: another process may
+ *     have removed its user.
+ * D4  The server's own token is always valid, so nothing is checked while only that one is in use.
  */
 import type { Machine } from '@signalbox/app/runs';
 import type { Clock } from '@signalbox/model';
@@ -13,7 +13,6 @@ import type { Identity } from './identity.ts';
 
 const CHECK_EVERY_MS = 1_000;
 
-/** Something that is open. */
 export interface Door {
   readonly identity: Identity;
   /** Resolves when nothing more can be sent on it. */
@@ -21,9 +20,9 @@ export interface Door {
 }
 
 export interface OpenDoors {
-  /** Ends the door once its token no longer counts; the returned function is called when it has ended by itself. */
+  /** Ends the door once its token is no longer valid. Call the returned function when it ends on its own. */
   hold(door: Door): () => void;
-  /** Ends what is open with a token that no longer counts, except the request that asks for it. */
+  /** Ends all doors with an invalid token, except the request that asks for it. */
   check(except?: Door): Promise<void>;
   close(): void;
 }
@@ -95,7 +94,7 @@ export function createOpenDoors({ counts, timers, clock, onFault }: OpenDoorsOpt
     if (nextMs < CHECK_EVERY_MS) stopExpiring = timers.after(Math.max(0, nextMs), look);
   }
 
-  /** Waits for the next moment at once: what ends now may take a while. */
+  /** Schedules the next check first, because ending doors may take a while. */
   function look(): void {
     check().catch(onFault);
     wait();

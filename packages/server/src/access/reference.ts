@@ -9,13 +9,13 @@ import {
   socketAccess,
 } from './access-table.ts';
 
-/** `docs/reference/access.md`: the access table as people read it. */
+/** `docs/reference/access.md`: the access table for readers. */
 export function accessReference(): string {
   return `${[
     '# Access',
     '<!-- Generated from packages/model/src/wire/operations.ts and packages/server/src/access/access-table.ts; edits are lost. -->',
-    `Every route, MCP tool, resource and WebSocket message needs a token with a role. A request without a token that counts is answered with
-401, one whose role is too small with 403; what is not in these tables does not exist.`,
+    `Every route, MCP tool, resource and WebSocket message needs a token with a role. A request without a valid token is answered with
+401, one whose role is too small with 403; anything not in these tables does not exist.`,
     [
       '| role | may |',
       '|---|---|',
@@ -31,9 +31,9 @@ before the command answers, and so do the links and tabs that were made with it.
     `\`/mcp/turn\` is not in these tables. It is served on a port of its own, only to agents that Signalbox started: its token belongs to one attempt,
 opens nothing else, and ends with the attempt. Here it is answered with 404.`,
     ...section('Routes', 'route', routeAccess),
-    ...section('Tools of operators', 'tool at `/mcp`', operatorToolAccess),
-    ...section('Resources of operators', 'resource at `/mcp`', operatorResourceAccess),
-    ...section('Tools of agents', 'tool at `/mcp/agent`', agentToolAccess),
+    ...section('Operator tools', 'tool at `/mcp`', operatorToolAccess),
+    ...section('Operator resources', 'resource at `/mcp`', operatorResourceAccess),
+    ...section('Agent tools', 'tool at `/mcp/agent`', agentToolAccess),
     ...section('WebSocket messages', 'message on `/api/ws`', socketAccess),
   ].join('\n\n')}\n`;
 }

@@ -7,10 +7,10 @@ interface Registered {
   readonly path: string;
 }
 
-/** Below these paths nothing is answered that is not in the table. */
+/** Below these paths, anything that is not in the table is refused. */
 export const guardedPaths = ['/api/*', '/mcp/*', '/metrics/*'];
 
-/** Everything that a request needs, by the same rules that the server finds its route by; nothing where there is no route. */
+/** All roles that a request needs, matched as the server matches routes; empty if no route matches. */
 export function createRouteNeeds(): (method: string, path: string) => readonly Needed[] {
   const router = new TrieRouter<Needed>();
   for (const [key, needed] of Object.entries(routeAccess)) {
@@ -18,13 +18,13 @@ export function createRouteNeeds(): (method: string, path: string) => readonly N
     router.add(method, path, needed);
   }
   return (method, path) => {
-    // A HEAD is answered as a GET without its body.
+    // A HEAD request is answered as a GET without its body.
     const [found] = router.match(method === 'HEAD' ? 'GET' : method, path);
     return found.map(([needed]) => needed);
   };
 }
 
-/** Throws for a route that the table does not have: the server must not start with it. */
+/** Throws if a route is not in the table: the server must not start with it. */
 export function assertDeclared(routes: readonly Registered[]): void {
   const missing = routes
     .filter(({ path }) => !path.endsWith('*') && guardedPaths.some(guarded => isBelow(path, guarded)))

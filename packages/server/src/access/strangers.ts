@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 
 /**
- * Connections over which no request has come with a token that counts. There are only so many: a new one takes the place of the oldest, so
- * that whoever has no token can neither use up the descriptors of the process nor keep anybody out.
+ * Connections that have not yet sent a request with a valid token. Their number is bounded: a new one replaces the oldest, so that clients
+ * without a token can neither use up the process's descriptors nor keep others out.
  */
 export interface Strangers {
   arrive(socket: Socket): void;
-  /** Something else bounds the connection from now on. */
+  /** Stops counting the connection, which has other bounds from now on. */
   leave(socket: Socket): void;
 }
 

@@ -13,7 +13,7 @@ export function refuse(context: Context, error: ErrorEnvelope): Response {
   return context.json(error, status);
 }
 
-/** The query of a request; a name that the route does not know is refused, as is a name that comes twice. */
+/** The query of a request. Unknown and repeated names are refused. */
 export function readQuery<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,
@@ -24,7 +24,7 @@ export function readQuery<Schema extends z.ZodType>(
   return checked(schema, Object.fromEntries(given.map(([name, [value]]) => [name, value])), 'query');
 }
 
-/** The JSON body of a request. A body that is absent is an empty object. */
+/** The JSON body of a request; an absent body is an empty object. */
 export async function readBody<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,
@@ -37,7 +37,7 @@ export async function readBody<Schema extends z.ZodType>(
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     return err(
       failure('request/not-json', {
-        message: 'The body of a request is JSON, and its content type must say so.',
+        message: 'A request body must be JSON, with a matching content type.',
         suggestion: 'Send the header "Content-Type: application/json".',
       }),
     );
@@ -58,5 +58,5 @@ function checked<Schema extends z.ZodType>(
   if (parsed.success) return ok(parsed.data);
   const [issue] = parsed.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.map(String).join('.')}`;
-  return err(invalid(`the ${part} does not fit${where}: ${issue?.message}`));
+  return err(invalid(`the ${part} is invalid${where}: ${issue?.message}`));
 }

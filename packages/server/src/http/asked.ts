@@ -2,15 +2,15 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Identity } from '../access/identity.ts';
 import type { Door } from '../access/open-doors.ts';
 
-/** What is known of a request by the time a route sees it. */
+/** What is known about a request when it reaches its route. */
 export interface Asked {
-  /** Absent where there is no socket. */
+  /** Absent without a socket. */
   readonly Bindings: Partial<HttpBindings>;
   readonly Variables: {
-    /** The name of whoever asks. Events name them. */
+    /** The caller's name, as used in events. */
     readonly user: string;
     readonly identity: Identity;
-    /** The request itself, for as long as it is answered. */
+    /** The request, while it is being answered. */
     readonly door: Door | undefined;
   };
 }

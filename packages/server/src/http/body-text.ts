@@ -1,9 +1,8 @@
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 
-/** Bytes of a request's body. */
 export const BODY_MAX_BYTES = 1_048_576;
 
-/** The body of a request as text. No more of it is read than may be there, whatever its length is said to be. */
+/** The body of a request as text. Reads no more than the limit, whatever the declared length. */
 export async function bodyText(request: Request): Promise<Result<string, ErrorEnvelope>> {
   if (Number(request.headers.get('content-length') ?? 0) > BODY_MAX_BYTES) return err(tooLarge());
   if (request.body === null) return ok('');
@@ -25,7 +24,7 @@ export async function bodyText(request: Request): Promise<Result<string, ErrorEn
 export function tooLarge(): ErrorEnvelope<'request/too-large'> {
   return failure('request/too-large', {
     message: `The body is larger than ${BODY_MAX_BYTES} bytes.`,
-    suggestion: 'Send less, or give a file instead.',
+    suggestion: 'Send less, or pass a file instead.',
     details: { maxBytes: BODY_MAX_BYTES },
   });
 }

@@ -12,8 +12,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * The console's files, read once. Only what was there at the start is served, so no path can lead out of the directory.
- * Its rooms are paths without a dot: they all are the one page.
+ * The console's files, read once. Only files present at the start are served, so no path can lead out of the directory. Paths without a dot
+ * are the console's own routes, and all return its one page.
  */
 export function consoleFiles(directory: string): Handler {
   const files = new Map<string, { readonly body: Uint8Array<ArrayBuffer>; readonly type: string }>();
@@ -30,7 +30,7 @@ export function consoleFiles(directory: string): Handler {
     const name = files.has(asked) ? asked : isRoom ? '/index.html' : undefined;
     const file = name === undefined ? undefined : files.get(name);
     if (file === undefined) return next();
-    // The names of assets are hashes of what they hold.
+    // Asset names are hashes of their content.
     const cache = asked.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
     return context.body(file.body, 200, { 'Content-Type': file.type, 'Cache-Control': cache });
   };

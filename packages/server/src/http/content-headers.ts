@@ -2,8 +2,8 @@ import { type ArtifactRecord, safeImageTypes } from '@signalbox/app/runs';
 import { create as contentDisposition } from 'content-disposition';
 
 /**
- * How a browser is told to treat what somebody's agent made. Pictures that cannot carry code, and text and JSON as what they are,
- * may be shown; everything else, such as SVG and HTML, is only ever saved.
+ * How a browser should treat content made by agents. Images that cannot carry code, text and JSON may be displayed; everything else, such
+ * as SVG and HTML, is only saved.
  */
 export function contentHeaders({ digest, mimeType, name }: Pick<ArtifactRecord, 'digest' | 'mimeType' | 'name'>) {
   const type = shownAs(mimeType);
@@ -20,7 +20,7 @@ export function contentHeaders({ digest, mimeType, name }: Pick<ArtifactRecord, 
   };
 }
 
-/** Undefined where it must not be shown. */
+/** Undefined if it must not be displayed. */
 function shownAs(mimeType: string): string | undefined {
   if (safeImageTypes.has(mimeType)) return mimeType;
   if (mimeType === 'application/json') return 'application/json; charset=utf-8';
@@ -40,7 +40,7 @@ const endings: Readonly<Record<string, string>> = {
   'image/svg+xml': '.svg',
 };
 
-/** A name for a file: nothing of a path, nothing that does not print, the ending of its type. */
+/** A safe file name: no path, no unprintable characters, and the extension of its type. */
 function fileName(name: string, mimeType: string): string {
   const kept = name
     .replace(/[\p{Cc}\p{Cf}/\\:*?"<>|]/gu, '_')

@@ -1,10 +1,10 @@
-/** A part of a content, both ends included. */
+/** A part of the content, both ends included. */
 export interface ContentRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** The part that a `Range` header asks for. Undefined for all of it: also where several parts, or no bytes, are asked for. */
+/** The part that a `Range` header asks for; undefined for all of it, also for several ranges or units other than bytes. */
 export function rangeOf(header: string | undefined, length: number): ContentRange | 'unsatisfiable' | undefined {
   const parts = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');
   if (parts === null) return undefined;

@@ -2,7 +2,7 @@ import type { ErrorCode, ErrorDomain, ErrorEnvelope } from '@signalbox/model';
 
 export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 500 | 503;
 
-/** The HTTP status that goes with an error. The envelope says what happened; the status is for what stands in between. */
+/** The HTTP status of an error. The envelope says what happened; the status is for proxies and clients that know only HTTP. */
 export function errorStatus({ code }: ErrorEnvelope): ErrorStatus {
   return statuses[code] ?? byDomain[code.slice(0, code.indexOf('/')) as ErrorDomain] ?? 500;
 }
@@ -52,5 +52,5 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   BUNDLE_MANIFEST_ORDER_INVALID: 400,
 };
 
-/** What a run or a decision refuses is a conflict with what it is by now; a plan that does not work is the caller's. */
+/** Refusals by a run or a decision are conflicts with its current state; a broken plan is the caller's fault. */
 const byDomain: Partial<Record<ErrorDomain, ErrorStatus>> = { run: 409, decision: 409, plan: 422 };

@@ -19,7 +19,7 @@ export type RouteName = {
   [Name in OperationName]: Operations[Name]['route'] extends `WS ${string}` ? never : Name;
 }[OperationName];
 
-/** What stands behind each operation. A handler is given what was found and checked, calls one use-case, and answers. */
+/** The handlers of all operations. A handler gets resolved places and checked input, calls one use-case, and answers. */
 export type Handlers = { readonly [Name in RouteName]: Handler<Name> };
 
 export type Serving<Name extends RouteName> = Pick<Handlers, Name>;
@@ -35,7 +35,7 @@ type Outcome<Name extends RouteName> = Result<
   ErrorEnvelope
 >;
 
-/** What the parameters of its path name. */
+/** The things named by the parameters of its path. */
 export type Place<Name extends RouteName> = {
   readonly [Part in PathNames<Operations[Name]['route']>[number]]: Part extends 'run'
     ? Name extends OfAnyRun
@@ -51,16 +51,16 @@ interface Found {
   readonly decision: WireDecision;
 }
 
-/** Operations that guided runs have too. */
+/** Operations that guided runs also have. */
 export const ofAnyRun = ['run', 'events'] as const satisfies readonly RouteName[];
 type OfAnyRun = (typeof ofAnyRun)[number];
 
-/** Who asks, and the request. */
+/** The caller, and the request. */
 export interface Caller {
-  /** As events name it. */
+  /** The name in events. */
   readonly user: string;
   readonly identity: Identity;
-  /** What is open while the request is answered. */
+  /** The request, while it is being answered. */
   readonly door: Door | undefined;
   readonly request: Request;
 }

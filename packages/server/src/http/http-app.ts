@@ -35,9 +35,9 @@ import { type Served, serveOperations } from './serve-operations.ts';
 export interface HttpAppOptions {
   readonly host: RunHost;
   readonly access: Access;
-  /** Where what is open is held, so that it ends with its token. */
+  /** Holds what is open, so that it ends with its token. */
   readonly doors?: OpenDoors | undefined;
-  /** Told of connections that a token came over. */
+  /** Notified when a connection has sent a valid token. */
   readonly strangers?: Pick<Strangers, 'leave'> | undefined;
   readonly consoleDirectory?: string | undefined;
   /** The agent's MCP surface. */
@@ -46,17 +46,17 @@ export interface HttpAppOptions {
   readonly sessions?: GuidedSessions | undefined;
   readonly workflows?: Pick<GuidedTools, 'list' | 'inspect' | 'start'> | undefined;
   readonly metrics?: RunMetrics | undefined;
-  /** People with tokens of their own. */
+  /** Users with their own tokens. */
   readonly users?: Users | undefined;
-  /** What the server is set to. */
+  /** The server's settings. */
   readonly settings?: SettingsDesk | undefined;
   /** The operator's MCP surface. */
   readonly operatorMcp?: McpByToken['route'] | undefined;
-  /** Told of what was thrown and answered with `command/unexpected`. */
+  /** Called with exceptions that are answered as `command/unexpected`. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
 }
 
-/** Everything that is spoken over HTTP, without a socket: parse, call one use-case, answer. */
+/** The whole HTTP surface without a socket: parse, call one use-case, answer. */
 export function createHttpApp(options: HttpAppOptions): Hono<Asked> {
   const { host, access, doors, strangers, consoleDirectory, sessions, onFault } = options;
   const app = new Hono<Asked>();
@@ -86,7 +86,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<Asked> {
   return app;
 }
 
-/** Every operation by its handler. One that is missing does not compile. */
+/** Every operation by its handler. A missing one does not compile. */
 function servedBy(
   { host, access, doors, sessions, workflows, metrics, users, settings, ...mcp }: HttpAppOptions,
   all: AllRuns,
@@ -114,7 +114,7 @@ function servedBy(
   };
 }
 
-/** What serves a part of the operations, or undefined for each of them if the server has no such service. */
+/** Handlers of a service's operations; each is undefined if the server lacks the service. */
 function whenThere<Service, Part extends object>(
   service: Service | undefined,
   serve: (service: Service) => Part,
@@ -127,7 +127,7 @@ const passedOn =
   async (_, __, { request, identity }) =>
     ok(await route(request, identity));
 
-/** A HEAD is answered as a GET whose body nobody reads: what the body holds open is let go of. */
+/** A HEAD request is answered as a GET whose body nobody reads; releases what the body holds open. */
 const withoutBodyOfHead: MiddlewareHandler = async (context, next) => {
   await next();
   if (context.req.method === 'HEAD') await context.res.body?.cancel();
@@ -135,15 +135,15 @@ const withoutBodyOfHead: MiddlewareHandler = async (context, next) => {
 
 function unknownRoute(method: string): ErrorEnvelope {
   return failure('request/unknown-route', {
-    message: `There is no such route for ${method}.`,
+    message: `No route matches this path for ${method}.`,
     suggestion: 'GET /api/openapi.json lists the routes.',
   });
 }
 
-/** What was thrown stays here: it may quote what nobody should read. */
+/** The exception is not sent: it may contain secrets. */
 function unexpected(): ErrorEnvelope {
   return failure('command/unexpected', {
-    message: 'The server met something that must never happen while it answered.',
-    suggestion: 'Nothing that was acknowledged is lost. See the log of the server, and report this.',
+    message: 'The server failed unexpectedly while answering.',
+    suggestion: 'Nothing that was acknowledged is lost. See the server log, and report this.',
   });
 }

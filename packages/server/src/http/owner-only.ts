@@ -1,7 +1,7 @@
 import { type ErrorEnvelope, failure } from '@signalbox/model';
 import type { Caller } from './handlers.ts';
 
-/** What a body may say in the name of the person at the command line of this machine. */
+/** Fields of a body that only the person at this machine's command line may set. */
 interface OwnersWord {
   readonly anyFile?: boolean | undefined;
   readonly anyDirectory?: boolean | undefined;
@@ -9,8 +9,8 @@ interface OwnersWord {
 }
 
 /**
- * Only the command line names any file or trusts the plan of somebody else. It proves that it is the person at this machine by the
- * owner's token, which it reads from the data directory; the console, which has a token of its own, and MCP have no such field.
+ * Only the command line may name any file or trust someone else's plan. It proves that it acts for the person at this machine with the
+ * owner's token, which it reads from the data directory; the console, which has its own token, and MCP have no such field.
  */
 export function ownersWordRefusal(
   said: OwnersWord,
@@ -19,7 +19,7 @@ export function ownersWordRefusal(
   const word = (['anyFile', 'anyDirectory', 'trust'] as const).find(each => said[each] === true);
   if (word === undefined || identity.isPermanent) return undefined;
   return failure('request/forbidden', {
-    message: `Only the owner, at the command line of this machine, may say "${word}".`,
+    message: `Only the owner, at the command line of this machine, may set "${word}".`,
     suggestion:
       word === 'trust'
         ? 'Leave it out, or ask the person who runs this server.'

@@ -1,11 +1,11 @@
 import type { MiddlewareHandler } from 'hono';
 
-/** What every answer tells a browser: load nothing from elsewhere, run nothing inline, be framed by nobody, guess no type. */
+/** Headers of every answer: load nothing from elsewhere, run nothing inline, no framing, no type sniffing. */
 export const pageHeaders: MiddlewareHandler = async (context, next) => {
   await next();
   const { headers } = context.res;
   for (const [name, value] of Object.entries(fixed)) headers.set(name, value);
-  // `Host` was checked before: it is one of ours.
+  // `Host` was already checked.
   headers.set(
     'Content-Security-Policy',
     [...policy, `connect-src 'self' ws://${context.req.header('host')}`].join('; '),

@@ -15,16 +15,16 @@ import {
 } from '@signalbox/model';
 import { knownRun, unknownRun } from '../routes/known-run.ts';
 
-/** What the parameters of a path can name. They are found before the input is looked at: that there is no such thing is said first. */
+/** Looks up the things that a path's parameters name. Lookup comes before input checks, so that an unknown id is reported first. */
 export interface Places {
-  /** A run of a plan. */
+  /** A plan run. */
   run(given: string): Promise<Result<RunRecord, ErrorEnvelope>>;
   anyRun(given: string): Promise<Result<AnyRun, ErrorEnvelope>>;
   session(given: string): Result<SessionId, ErrorEnvelope>;
   decision(given: string): Promise<Result<WireDecision, ErrorEnvelope>>;
 }
 
-/** A run of a plan or a guided one. */
+/** A plan run or a guided run. */
 export interface AnyRun {
   readonly id: RunId;
   readonly kind: RunKind;
@@ -50,6 +50,6 @@ export function createPlaces(reader: RunReader, all: Pick<AllRuns, 'find' | 'dec
 function unknownSession(given: string): ErrorEnvelope {
   return failure('session/unknown', {
     message: `There is no session ${given.slice(0, 64)}.`,
-    suggestion: 'List the sessions and give the whole id of one.',
+    suggestion: 'List the sessions and pass the full id of one.',
   });
 }

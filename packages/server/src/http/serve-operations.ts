@@ -5,10 +5,10 @@ import type { Asked } from './asked.ts';
 import { type Caller, type Handlers, ofAnyRun, type RouteName } from './handlers.ts';
 import type { Places } from './places.ts';
 
-/** Those of services that a server does not have are undefined: it has no such routes. */
+/** Handlers of services that a server lacks are undefined, and their routes do not exist. */
 export type Served = { readonly [Name in RouteName]: Handlers[Name] | undefined };
 
-/** Routes requests to handlers by the table of operations: finds what the path names, checks the input, calls the handler, answers. */
+/** Routes requests to handlers by the table of operations: resolves the path, checks the input, calls the handler, answers. */
 export function serveOperations(app: Hono<Asked>, served: Served, places: Places): void {
   for (const [name, handler] of Object.entries(served as Readonly<Record<string, AnyHandler | undefined>>)) {
     if (handler === undefined) continue;
@@ -27,7 +27,7 @@ export function serveOperations(app: Hono<Asked>, served: Served, places: Places
   }
 }
 
-/** Which types it has is known for each name, and lost in a loop over all of them. */
+/** The types are known for each name, but not in a loop over all names. */
 type AnyHandler = (place: object, input: unknown, caller: Caller) => Promise<Result<object, ErrorEnvelope>>;
 
 type Finder = (given: string) => Result<unknown, ErrorEnvelope> | Promise<Result<unknown, ErrorEnvelope>>;

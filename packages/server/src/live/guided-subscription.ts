@@ -8,8 +8,8 @@ import { Shown, type Subscription, type WatchedRun } from './run-subscription.ts
 const PAGE = 200;
 
 /**
- * One client that watches one guided run, as `subscribeRun` does for a run of a plan: the full state, then each event once and
- * in order, then the picture of now.
+ * One client watching one guided run, like `subscribeRun` for a plan run: the full state, then each event once and in order, then the
+ * current picture.
  */
 export function subscribeGuidedRun(
   guided: GuidedWatch,
@@ -28,7 +28,7 @@ export function subscribeGuidedRun(
     pump();
   });
 
-  /** What is read here is read at once: nothing comes between. */
+  /** Reads synchronously, so that nothing can come between. */
   function pump(): void {
     try {
       while (!isClosed && isStale && outbox.isFree) send();
@@ -57,7 +57,7 @@ export function subscribeGuidedRun(
         return;
       }
       if (events.value.length === 0) {
-        // It was read between two of its writes: the next look finds the rest.
+        // Read between two writes; the next poll finds the rest.
         isStale = false;
         return;
       }

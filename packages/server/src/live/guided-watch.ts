@@ -3,21 +3,21 @@ import type { Machine } from '@signalbox/app/runs';
 import type { RunId, RunSummary } from '@signalbox/model';
 
 /**
- * How often guided sessions are looked at while somebody watches: any process may write them, and none tells us. A look costs a
- * little for every session, so with many it is less often.
+ * How often guided sessions are polled while a client watches: any process may write them without notice. Polling costs a little per
+ * session, so it slows down with many.
  */
 const GUIDED_LOOK_MS = 500;
 const RUNS_A_LOOK = 200;
 
-/** Guided runs for all who watch: one look serves them all, and nobody looks where nobody watches. */
+/** Watches guided runs for all clients with one poll, and only while a client watches. */
 export interface GuidedWatch {
   readonly runs: GuidedRuns;
-  /** Told of runs that changed, as they are by then. Ends when the returned function is called. */
+  /** Calls the listener with the new state of changed runs, until the returned function is called. */
   subscribe(listener: (changed: readonly RunSummary[]) => void): () => void;
   close(): void;
 }
 
-/** `onFault` is told of a look that failed; the next one tries again. */
+/** `onFault` gets the error of a failed poll; the next one tries again. */
 export function createGuidedWatch(
   runs: GuidedRuns,
   timers: Machine['timers'],

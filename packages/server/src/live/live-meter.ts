@@ -1,13 +1,13 @@
-/** Who is connected and watches, and what could not be sent, for whoever counts it. */
+/** Counts connections, subscriptions and dropped messages, for metrics. */
 export interface LiveMeter {
   readonly connections: number;
   readonly subscriptions: { readonly run: number; readonly all: number };
-  /** The returned function is called once, when it is over. */
+  /** Call the returned function once, when the connection ends. */
   connected(): () => void;
   subscribed(of: 'run' | 'all'): () => void;
   dropped(count: number): void;
   tooSlow(): void;
-  /** Ends when the returned function is called. */
+  /** Call the returned function to stop listening. */
   listen(listener: LiveListener): () => void;
 }
 

@@ -21,11 +21,11 @@ import type { Subscription } from './run-subscription.ts';
 import { subscribeRuns } from './runs-subscription.ts';
 import { subscribeEither } from './subscribe-either.ts';
 
-/** How long a client may take to say who it is. */
+/** How long a client may take to send its token. */
 const HELLO_MS = 5_000;
-/** How often a silent client is asked whether it is there; one that does not answer until the next time is gone. */
+/** How often a silent client is pinged; without a pong until the next ping it is disconnected. */
 const PING_MS = 30_000;
-/** How long a client whose token counts no more may take to read that; then it is cut off. */
+/** How long a client whose token became invalid may take to read the close; then it is cut off. */
 const FAREWELL_MS = 500;
 const SUBSCRIPTIONS_MAX = 64;
 
@@ -33,17 +33,16 @@ export interface LiveOptions {
   readonly host: RunHost;
   readonly access: Access;
   readonly doors: OpenDoors;
-  /** Counts a client that has said whose it is; false where there are too many. */
+  /** Counts an authenticated client; false if there are too many. */
   readonly admit: (identity: Identity) => boolean;
-  /** Ends the connection at once; what waits to be sent is dropped. */
+  /** Ends the connection at once and drops unsent data. */
   readonly reset: () => void;
   readonly timers: Machine['timers'];
   readonly pictures: RunPictures;
-  /** Counts who is there. */
   readonly meter: LiveMeter;
-  /** Guided runs, where there are some. */
+  /** Guided runs, if the server has them. */
   readonly guided?: GuidedWatch | undefined;
-  /** Told of what was thrown while a client was served. */
+  /** Called with exceptions thrown while serving a client. */
   readonly onFault: (thrown: unknown) => void;
 }
 
@@ -91,10 +90,10 @@ export function serveSocket(socket: WebSocket, options: LiveOptions): void {
     endPing();
     unsubscribeAll();
   });
-  // `ws` closes after it told us; what the other side did wrong is its own affair.
+  // `ws` closes the connection itself after an error; the client's fault needs no report.
   socket.on('error', () => socket.terminate());
 
-  /** A stranger says whose token it has; one that says anything else, or has no business here, is told nothing. */
+  /** Handles the first message: a client that sends anything but a valid token gets no answer. */
   function enter(message: ClientMessage | undefined): void {
     const known = message?.kind === 'hello' ? access.identify(message.token) : undefined;
     if (known?.ok !== true || !opens(known.value.role, socketAccess.hello)) {
@@ -110,7 +109,7 @@ export function serveSocket(socket: WebSocket, options: LiveOptions): void {
     outbox.send({ kind: 'welcome' });
   }
 
-  /** Resolves when nothing more reaches the client: it confirmed the end, or what it did not read is dropped. */
+  /** Resolves when nothing more can reach the client: it confirmed the close, or unread data was dropped. */
   async function sayGoodbye(): Promise<void> {
     unsubscribeAll();
     if (socket.readyState === socket.CLOSED) return;
@@ -165,7 +164,7 @@ export function serveSocket(socket: WebSocket, options: LiveOptions): void {
     endPing = timers.after(PING_MS, ping);
   }
 
-  /** A client that missed something comes back and begins with the full state. */
+  /** Ends the connection: the client reconnects and begins with the full state. */
   function fail(thrown: unknown): void {
     onFault(thrown);
     socket.close(closeCodes.failed, 'failed');
@@ -193,7 +192,7 @@ function notUnderstood(): ErrorEnvelope {
 
 function tooMany(): ErrorEnvelope {
   return failure('VALIDATION_ERROR', {
-    message: `One connection watches at most ${SUBSCRIPTIONS_MAX} runs.`,
-    suggestion: 'Unsubscribe from a run that is not looked at any more.',
+    message: `One connection can watch at most ${SUBSCRIPTIONS_MAX} runs.`,
+    suggestion: 'Unsubscribe from a run first.',
   });
 }

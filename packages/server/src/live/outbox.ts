@@ -3,7 +3,7 @@ import { closeCodes, type ServerMessage } from '@signalbox/model';
 import type { WebSocket } from 'ws';
 import type { LiveMeter } from './live-meter.ts';
 
-/** Bytes that wait for a client before nothing more is given to it, and below which it gets more again. */
+/** Pending bytes above which a client gets nothing more, and below which it gets more again. */
 const CONGESTED_BYTES = 1_048_576;
 const FREE_BYTES = 262_144;
 
@@ -11,16 +11,15 @@ const FREE_BYTES = 262_144;
 export const SLOW_MS = 30_000;
 
 /**
- * What waits to be read by one client. It is bounded because whoever sends asks first whether there is room; a client that
- * does not read is cut off, and finds out when it connects again what it missed.
+ * Messages waiting for one client. It stays bounded because senders check for room first; a client that does not read is cut off, and
+ * learns what it missed when it reconnects.
  */
 export interface Outbox {
-  /** Whether there is room for more. */
   readonly isFree: boolean;
   send(message: ServerMessage): void;
 }
 
-/** `onFree` is called when there is room again. Nothing is sent once `mayHear` is false, however late the connection is ended. */
+/** Calls `onFree` when there is room again. Sends nothing once `mayHear` is false, however late the connection ends. */
 export function createOutbox(
   socket: WebSocket,
   timers: Machine['timers'],
@@ -49,13 +48,13 @@ export function createOutbox(
       if (message.kind === 'stream' && message.dropped > 0) meter?.dropped(message.dropped);
       const bytes = Buffer.from(JSON.stringify(message));
       waiting += bytes.length;
-      // Without the options `ws` would call it binary.
+      // Without this option `ws` would send a binary message.
       socket.send(bytes, { binary: false }, () => sent(bytes.length));
       if (waiting <= CONGESTED_BYTES || stopWatch !== undefined) return;
       stopWatch = timers.after(SLOW_MS, () => {
         meter?.tooSlow();
         socket.close(closeCodes.tooSlow, 'too slow');
-        // A client that does not read does not read the close either.
+        // A client that does not read would not read the close either.
         socket.terminate();
       });
     },

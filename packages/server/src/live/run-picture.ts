@@ -2,7 +2,7 @@ import { decisionView, readTree, runSummaryOf, taskView, UNDER_WAY } from '@sign
 import { type CommitNotice, type Machine, type RunHost, timerWait } from '@signalbox/app/runs';
 import type { RunId, RunSummary, TreeNode, WireDecision, WireTask } from '@signalbox/model';
 
-/** A run as it is now, for all who watch it. */
+/** The current state of a run, for all its watchers. */
 export interface RunPicture {
   readonly summary: RunSummary;
   readonly tree: readonly TreeNode[];
@@ -15,16 +15,16 @@ interface PictureListener {
   pictured(picture: RunPicture): void;
 }
 
-/** How long nothing is read again after a picture was taken: a run that commits all the time is read ten times a second. */
+/** The least time between two reads of a run: a run that commits all the time is read ten times a second. */
 export const PICTURE_MS = 100;
 
-/** Pictures of the runs that somebody watches. One is read for all who watch it, however many they are. */
+/** Pictures of watched runs. Each is read once for all its watchers. */
 export interface RunPictures {
-  /** Ends when the returned function is called. */
+  /** Call the returned function to stop watching. */
   watch(run: RunId, listener: PictureListener): () => void;
 }
 
-/** `onFault` is told of a picture that could not be read; the next commit tries again. */
+/** `onFault` gets the error of a failed read; the next commit tries again. */
 export function createRunPictures(
   host: RunHost,
   timers: Machine['timers'],
@@ -52,7 +52,7 @@ export function createRunPictures(
   };
 }
 
-/** Takes a picture after each commit, but not more often than `PICTURE_MS`, and never two at once. */
+/** Takes a picture after each commit, at most once per `PICTURE_MS` and never two at once. */
 function openStudio(
   host: RunHost,
   timers: Machine['timers'],
@@ -92,7 +92,7 @@ function openStudio(
     });
   }
 
-  /** That nothing drives a run any more is no commit, and shows all the same. */
+  /** A run can lose its driver without a commit, which must show too. */
   function watchEnd(): void {
     const finished = host.finished(run);
     if (finished === undefined || finished === awaited) return;

@@ -7,14 +7,14 @@ import type { Outbox } from './outbox.ts';
 import type { RunPicture, RunPictures } from './run-picture.ts';
 import { createStreamBuffer } from './stream-buffer.ts';
 
-/** Something that a client watches. */
+/** One thing that a client watches. */
 export interface Subscription {
-  /** Sends what there is to send, as far as there is room. */
+  /** Sends pending messages while there is room. */
   pump(): void;
   close(): void;
 }
 
-/** What a client wants of a run: which, from which event on, told as what, and whether its outline is enough. */
+/** A client's request to watch a run: which run, from which event, in which view, and whether an outline is enough. */
 export interface WatchedRun {
   readonly run: RunId;
   readonly from: number | undefined;
@@ -22,19 +22,19 @@ export interface WatchedRun {
   readonly view: EventView;
 }
 
-/** Events that are kept from the feed while a client has room; what it has no room for is read again later. */
+/** How many feed events are buffered while a client has room; without room they are read again later. */
 const KEPT_EVENTS = 100;
 const PAGE = 200;
 
 /**
- * One client that watches one run.
+ * One client watching one run.
  *
- * 1. It listens before it reads, so nothing falls between the state and what follows it.
- * 2. `cursor` is the event that goes out next. Events come from the feed where they are contiguous with it and from the
- *    reader where they are not: each goes out once, in order, whatever the feed brings.
- * 3. What agents say goes out in its place: after the event that it was committed after, and before the next one.
- * 4. A picture that is older than what was shown is not shown.
- * 5. Nothing is sent while the client has no room; only the newest picture waits for it.
+ * 1. It subscribes before it reads, so nothing is lost between the state and what follows.
+ * 2. `cursor` is the next event to send. Events come from the feed while they are contiguous and from the reader otherwise: each is sent
+ *    once, in order, whatever the feed delivers.
+ * 3. Agent output is sent in its place: after the event that preceded its commit, and before the next one.
+ * 4. A picture older than the last one sent is not sent.
+ * 5. Nothing is sent while the client has no room; only the newest picture waits.
  */
 export function subscribeRun(
   host: RunHost,
@@ -70,7 +70,7 @@ export function subscribeRun(
     },
   });
 
-  /** What comes while it sends is seen by a look that begins after it came. */
+  /** Anything that arrives while it sends is handled by the next pass. */
   function pump(): void {
     isWoken = true;
     if (isPumping || isClosed) return;
@@ -115,7 +115,7 @@ export function subscribeRun(
   async function sendEvents(next: number): Promise<number> {
     const at = recent.findIndex(({ event }) => event.seq === next);
     const isKept = at !== -1;
-    // No further than what is known of: what was said between is told between.
+    // Only up to the known head, so that agent output stays between its events.
     const limit = Math.min(PAGE, head - next);
     const events = isKept ? recent.slice(at, at + PAGE) : await host.reader.events(run, next, limit);
     recent = isKept ? recent.slice(at + PAGE) : recent;
@@ -127,12 +127,12 @@ export function subscribeRun(
       for (const event of beside) outbox.send({ kind: 'said', run, event, dropped: 0 });
       outbox.send({ kind: 'event', run, stored });
     }
-    // A page that is empty means that the reader has not seen it yet: the next commit wakes us.
+    // An empty page means that the reader has not caught up; the next commit wakes us.
     if (events.length === 0) head = next;
     return next + events.length;
   }
 
-  /** What was said before an event. */
+  /** Sends the agent output that came before an event. */
   async function sendStream(seq: number): Promise<void> {
     for (const parts of stream.takeBefore(seq)) {
       if (view === 'stored') {
@@ -168,7 +168,7 @@ type PictureMessage =
   | { readonly kind: 'decisions'; readonly decisions: RunPicture['decisions'] }
   | { readonly kind: 'tasks'; readonly tasks: RunPicture['tasks'] };
 
-/** What a client was shown last, as texts to compare with. */
+/** The last state that a client was sent, as text for comparison. */
 export class Shown {
   private seq = 0;
   private nodes = new Map<string, string>();
@@ -181,7 +181,7 @@ export class Shown {
     this.rest.tasks = JSON.stringify(snapshot.tasks);
   }
 
-  /** What brings the client from what it was shown to this picture. */
+  /** The messages that update the client to this picture. */
   messagesFor({ summary, tree, decisions, tasks }: RunPicture): readonly PictureMessage[] {
     if (summary.record.nextSeq < this.seq) return [];
     this.seq = summary.record.nextSeq;

@@ -6,13 +6,12 @@ import type { Outbox } from './outbox.ts';
 import { PICTURE_MS } from './run-picture.ts';
 import type { Subscription } from './run-subscription.ts';
 
-/** Runs in the state that a subscription of all begins with; older ones are read in pages. */
+/** How many runs the initial list holds; older ones are read in pages. */
 const FIRST_RUNS = 100;
 
 /**
- * One client that watches all runs: the newest of them first, then each run that changed, as it is by then; and how the
- * providers of models do. Between two looks a run is told once, however often it changed; a client without room is told when
- * it has some.
+ * One client watching all runs: first the newest, then each changed run in its current state, and the health of the model providers. A run
+ * is sent once per interval however often it changed; a client without room gets it later.
  */
 export function subscribeRuns(
   host: RunHost,

@@ -1,7 +1,7 @@
 import type { StreamChunk } from '@signalbox/app/runs';
 import type { Json, WireChunk } from '@signalbox/model';
 
-/** What one agent said, in order: chunks before `next`, without those that were dropped before the first. */
+/** Output of one agent, in order: chunks before `next`, without those dropped before the first. */
 export interface StreamParts {
   readonly task: string;
   readonly chunks: readonly WaitingChunk[];
@@ -12,28 +12,28 @@ export interface StreamParts {
 interface WaitingChunk extends WireChunk {
   /** The `seq` of the last event before its commit. */
   readonly after: number;
-  /** The index of the last message before it; absent where none came since the client began to watch. */
+  /** The index of the last message before it; absent if none came since the client began to watch. */
   readonly messageBefore?: number;
 }
 
-/** Chunks of one task that wait to be sent, after texts were joined. */
+/** How many chunks of one task wait at most, after joining texts. */
 export const WAITING_CHUNKS = 200;
-/** Characters of one joined text. */
+/** The most characters of one joined text. */
 const JOINED_LENGTH = 16_384;
 
 /**
- * What agents say, between two looks of a client. Texts that follow each other become one, unless an event came between; where too
- * much waits, the oldest goes, and is counted. Whoever wants all of it reads the stream.
+ * Agent output between two sends. Consecutive texts are joined unless an event came between; if too much waits, the oldest is dropped and
+ * counted. The complete output is in the stream.
  */
 export interface StreamBuffer {
-  /** `after` is the `seq` of the last event before their commit. */
+  /** `after` is the `seq` of the last event before the chunks' commit. */
   add(chunks: readonly StreamChunk[], after: number): void;
-  /** Whether something waits that came before the event `seq`. */
+  /** Whether output waits that came before the event `seq`. */
   hasBefore(seq: number): boolean;
   takeBefore(seq: number): readonly StreamParts[];
 }
 
-/** Without messages: the transcript is what an agent goes on from, not what it says. */
+/** Leaves out messages: the transcript is for resuming the agent, not for watchers. */
 export function createStreamBuffer({ onlyDeltas = false } = {}): StreamBuffer {
   const tasks = new Map<string, { chunks: WaitingChunk[]; next: number; dropped: number }>();
   const lastMessages = new Map<string, number>();
@@ -85,7 +85,7 @@ function isDelta({ kind }: Pick<StreamChunk, 'kind'>): boolean {
   return kind === 'token' || kind === 'thinking';
 }
 
-/** Two texts of one kind and place as one, or undefined where they do not go together. */
+/** Two texts of the same kind and place as one; undefined if they do not belong together. */
 function join(last: WaitingChunk, next: WaitingChunk): WaitingChunk | undefined {
   if (!isDelta(next) || last.kind !== next.kind) return undefined;
   if (last.after !== next.after || last.messageBefore !== next.messageBefore) return undefined;

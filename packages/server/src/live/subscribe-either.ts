@@ -6,7 +6,7 @@ import type { Outbox } from './outbox.ts';
 import type { RunPictures } from './run-picture.ts';
 import { type Subscription, subscribeRun, type WatchedRun } from './run-subscription.ts';
 
-/** One client that watches one run, of whichever kind it is. */
+/** One client watching one run, whether plan or guided. */
 export function subscribeEither(
   host: RunHost,
   runs: Pick<AllRuns, 'find'>,

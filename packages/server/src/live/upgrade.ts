@@ -1,9 +1,9 @@
 /**
- * Takes over connections that ask for `/api/ws`.
+ * Takes over connections to `/api/ws`.
  *
- * U1  A connection that has not said a token is a stranger. There are few of them: a new one takes the place of the oldest, so that
- *     strangers keep out nobody who says a token at once.
- * U2  A token has so many connections and no more, and so have all tokens together.
+ * U1  A connection without a valid token is a stranger. Strangers are few: a new one replaces the oldest, so that they cannot keep out a
+ *     client that sends its token at once.
+ * U2  The connections of each token are bounded, and so are those of all tokens together.
  */
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -14,7 +14,7 @@ import type { Identity } from '../access/identity.ts';
 import { errorStatus } from '../http/error-status.ts';
 import { type LiveOptions, serveSocket } from './live-socket.ts';
 
-/** Bytes of one message of a client. */
+/** The largest client message. */
 const MESSAGE_MAX_BYTES = 65_536;
 export const STRANGERS_MAX = 16;
 const CONNECTIONS_MAX = 256;
@@ -22,9 +22,9 @@ const CONNECTIONS_OF_A_TOKEN = 64;
 
 export interface Upgrades {
   take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Tells every client that the server goes away, which ends its connection. */
+  /** Tells every client that the server is closing, which ends its connection. */
   close(): void;
-  /** Ends the connections of those that do not answer to that. */
+  /** Cuts off the clients that do not close. */
   cut(): void;
 }
 
@@ -56,7 +56,7 @@ export function acceptUpgrades(options: Omit<LiveOptions, 'admit' | 'reset'>): U
     serveSocket(accepted, {
       ...options,
       admit: identity => admit(accepted, identity),
-      // Of a server without TLS it is always one of these.
+      // Without TLS it is always one of these.
       reset: () => (socket as Socket).resetAndDestroy(),
     });
   }
@@ -74,7 +74,7 @@ export function acceptUpgrades(options: Omit<LiveOptions, 'admit' | 'reset'>): U
     },
     close() {
       sockets.close();
-      for (const client of sockets.clients) client.close(closeCodes.goingAway, 'the server goes away');
+      for (const client of sockets.clients) client.close(closeCodes.goingAway, 'the server is closing');
     },
     cut() {
       for (const client of sockets.clients) client.terminate();
@@ -85,7 +85,7 @@ export function acceptUpgrades(options: Omit<LiveOptions, 'admit' | 'reset'>): U
 function refuse(socket: Duplex, error: ErrorEnvelope): void {
   const status = errorStatus(error);
   const body = JSON.stringify(error);
-  // Nothing else bounds it any more, and a client need not close its own side.
+  // Nothing else bounds the connection now, and a client need not close its own side.
   socket.once('finish', () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\nX-Content-Type-Options: nosniff\r\n\r\n${body}`,
@@ -95,14 +95,14 @@ function refuse(socket: Duplex, error: ErrorEnvelope): void {
 function unknownPath(): ErrorEnvelope {
   return failure('request/unknown-route', {
     message: 'There is no WebSocket at this path.',
-    suggestion: 'Connect to /api/ws, without a query: the token goes into the first message.',
+    suggestion: 'Connect to /api/ws without a query: the token goes into the first message.',
   });
 }
 
 function tooMany(): ErrorEnvelope {
   return failure('request/too-many', {
-    message: `${CONNECTIONS_MAX} clients are connected, and no more are taken.`,
-    suggestion: 'Close a page of the console that is not looked at, and try again.',
+    message: `The limit of ${CONNECTIONS_MAX} connected clients is reached.`,
+    suggestion: 'Close a console page that you do not use, and try again.',
     retry: { kind: 'retryable_after_ms', afterMs: 5_000 },
   });
 }

@@ -11,18 +11,18 @@ import { agentInstructions, agentTools, type ToolDefinition } from './tool-defin
 import { answerJsonSchema, inputJsonSchema, shownSchema } from './tool-schema.ts';
 
 export interface AgentMcpOptions {
-  /** Told of what was thrown and answered with `command/unexpected`. */
+  /** Called with exceptions that are answered as `command/unexpected`. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
-  /** Whose token the agent has; left out, it was started by a person, on standard streams. */
+  /** The owner of the agent's token; if absent, a person started it on standard streams. */
   readonly asker?: Pick<Identity, 'name' | 'role'> | undefined;
 }
 
-/** Makes the agent's MCP server, a fresh one for each connection or request. It keeps nothing: sessions are the port's. */
+/** Creates the agent's MCP server, a new one for each connection or request. It holds no state: sessions are the port's. */
 export type AgentMcp = () => McpServer;
 
 /**
- * The agent's surface: exactly the tools of guided workflows. Every answer is structured content and the same in words;
- * every failure is the error envelope as structured content, marked as an error, and a text that says how to go on.
+ * The agent's surface: exactly the tools of guided workflows. Every answer is structured content with the same content as text; every
+ * failure is the error envelope as structured content, marked as an error, with a text that says how to recover.
  */
 export function createAgentMcp(
   tools: GuidedTools,
@@ -58,7 +58,7 @@ const shown = agentTools.map(tool => {
 async function call(tools: GuidedTools, tool: ToolDefinition, given: unknown): Promise<CallToolResult> {
   const parsed = tool.input.safeParse(given ?? {});
   if (!parsed.success) return failed(tool, inputFault(tool, parsed.error));
-  // The schema of the tool has just checked it; the port's types are inferred from the same schema.
+  // The tool's schema has just checked it; the port's types are inferred from the same schema.
   const ask = tools[tool.key] as (input: unknown) => Promise<Result<Record<string, unknown>, ErrorEnvelope>>;
   const answer = await ask.call(tools, parsed.data);
   if (!answer.ok) return failed(tool, answer.error);
@@ -70,10 +70,11 @@ function failed(tool: ToolDefinition, error: ErrorEnvelope): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: errorText(tool, error) }], structuredContent: { ...error } };
 }
 
-/** What was thrown stays here: it may quote what nobody should read. */
+/** The exception is not sent: it may contain secrets. */
 function unexpected({ name }: ToolDefinition): ErrorEnvelope<'command/unexpected'> {
   return failure('command/unexpected', {
-    message: `${name} met something that must never happen.`,
-    suggestion: 'Nothing that was acknowledged is lost. Tell the person, and that the log of the server says more.',
+    message: `${name} failed unexpectedly.`,
+    suggestion:
+      'Nothing that was acknowledged is lost. Tell the person that this call failed and that the server log has details.',
   });
 }

@@ -8,7 +8,7 @@ import type {
 } from '@signalbox/app/guided';
 import { callText } from './error-text.ts';
 
-/** Answers in words, for clients that show an agent the text only: everything that is needed to go on is in it. */
+/** Answers as text, for clients that show an agent only text: it holds everything needed to continue. */
 export const answerTexts = {
   list({ workflows, problems, omittedProblems, nextCall }: ListAnswer): string {
     const lines = workflows.flatMap(each => [
@@ -23,10 +23,10 @@ export const answerTexts = {
         : []),
     ]);
     return paragraphs([
-      workflows.length === 0 ? 'There are no workflows here.' : `${counted(workflows.length)}:\n${lines.join('\n')}`,
+      workflows.length === 0 ? 'No workflows found here.' : `${counted(workflows.length)}:\n${lines.join('\n')}`,
       problems.length > 0 &&
-        `Files that are no workflow:\n${problems.map(each => `- ${each.sourceRef} (${each.sourceKind}): ${each.message}`).join('\n')}${omittedProblems > 0 ? `\n- and ${omittedProblems} more` : ''}`,
-      `Next call, with the id of the one that fits:\n${callText(nextCall.tool, nextCall.arguments)}`,
+        `Files that are not valid workflows:\n${problems.map(each => `- ${each.sourceRef} (${each.sourceKind}): ${each.message}`).join('\n')}${omittedProblems > 0 ? `\n- and ${omittedProblems} more` : ''}`,
+      `Next call, with the id of a suitable workflow:\n${callText(nextCall.tool, nextCall.arguments)}`,
     ]);
   },
 
@@ -51,7 +51,7 @@ export const answerTexts = {
         answer.references.map(each => `${each.title}: ${each.source}. ${each.purpose}`),
       ),
       listed(
-        'Steps; the prompt of each comes when it is the current one:',
+        'Steps; each prompt is shown when its step is the current one:',
         (steps ?? []).map(each => `${each.title} (${[...each.loops, each.stepId].join(' / ')})`),
       ),
       warningsText(answer.warnings),
@@ -65,7 +65,7 @@ export const answerTexts = {
   checkpoint(answer: CheckpointAnswer): string {
     return paragraphs([
       placeText(answer),
-      'Saved. The step is not finished: go on with it.',
+      'Saved. The step is not finished: continue it.',
       pendingText(answer),
       answer.nextCall !== null &&
         `When it is done, hand it in with the new tokens. ${FILL_IN}\n${callText(answer.nextCall.tool, answer.nextCall.arguments)}`,
@@ -77,8 +77,8 @@ export const answerTexts = {
   resume({ candidates, warnings }: ResumeAnswer): string {
     return paragraphs([
       candidates.length === 0
-        ? 'No session matches. Call resume_session with fewer words, or start anew with start_workflow.'
-        : 'Sessions that match, best first. Ask the person if it is not clear which one is meant, then make the call of that one.',
+        ? 'No session matches. Call resume_session with fewer words, or start a new run with start_workflow.'
+        : 'Sessions that match, best first. If it is unclear which one is meant, ask the person; then make the call of that one.',
       ...candidates.map((each, index) =>
         [
           `${index + 1}. ${each.workflow.name} (workflow ${each.workflow.workflowId}, run ${each.runId}), ${each.status}`,
@@ -103,18 +103,18 @@ function stepText(answer: StepAnswer): string {
     answer.kind === 'blocked' ? `${wayOnText(answer)}${call}` : `${intentText(answer.nextIntent)}${call}`,
     answer.kind === 'ok' &&
       answer.checkpointToken !== undefined &&
-      `To save unfinished work on the way:\n${callText('checkpoint_workflow', { workflowId: answer.workflow.workflowId, checkpointToken: answer.checkpointToken, notesMarkdown: '<what is to be remembered>' })}`,
+      `To save unfinished work on the way:\n${callText('checkpoint_workflow', { workflowId: answer.workflow.workflowId, checkpointToken: answer.checkpointToken, notesMarkdown: '<notes to remember>' })}`,
     answer.kind === 'ok' && outputsText(answer),
-    // What blocks is recorded as gaps too, and was just told.
+    // Blockers are recorded as gaps too, and were just listed.
     answer.kind === 'ok' && gapsText(answer),
     warningsText(answer.warnings),
   ]);
 }
 
-/** Said before a call that is a template. */
-const FILL_IN = 'Replace what stands in <angle brackets>, and leave the tokens as they are:';
+/** Precedes a call that is a template. */
+const FILL_IN = 'Replace the parts in <angle brackets>, and leave the tokens unchanged:';
 
-/** Whose an answer is; on its first line, so that those of several workflows in one chat are told apart. */
+/** Names the workflow, run and step on the first line, so that several workflows in one chat can be told apart. */
 function placeText({ workflow, runId, pending }: Pick<StepAnswer, 'workflow' | 'runId' | 'pending'>): string {
   return `workflow ${workflow.workflowId} (${workflow.name}), run ${runId}, ${pending === null ? 'complete' : `step ${pending.stepInstanceKey}`}`;
 }
@@ -130,16 +130,16 @@ function intentText(intent: StepAnswer['nextIntent']): string {
     case 'await_user_confirmation':
       return `Stop: only the person can confirm this step. Hand in what you would do, before anything that cannot be undone: it stays blocked until they answer in the console or with "signalbox approve". Then do it, and hand it in again. ${FILL_IN}`;
     case 'rehydrate_only':
-      return 'Nothing can be handed in from this answer. Show the place again for fresh tokens:';
+      return 'Nothing can be handed in from this answer. Show the step again for fresh tokens:';
     case 'complete':
-      return 'The workflow is complete. Tell the person what came of it; there is nothing left to call.';
+      return 'The workflow is complete. Tell the person the result; there is nothing left to call.';
   }
 }
 
 function wayOnText(answer: StepAnswer): string {
   const mend = isOfPerson(answer)
-    ? 'Mend what is listed above, with the person: ask them and wait. They answer in the console or with "signalbox approve", "deny" or "answer"; what they say in the chat alone does not count.'
-    : 'Mend what is listed above.';
+    ? 'Fix what is listed above with the person: ask them and wait. They answer in the console or with "signalbox approve", "deny" or "answer"; an answer only in the chat does not count.'
+    : 'Fix what is listed above.';
   return `Three things to do now:
 1. ${mend}
 2. Make the call below; it changes nothing and gives a fresh ackToken.
@@ -157,14 +157,14 @@ function blockersText(blockers: StepAnswer['blockers']): string {
         details === undefined
           ? ''
           : ` (loop ${details.loopId}, iteration ${details.iteration} of ${details.maxIterations})`;
-      return `- ${code}${limit}: ${message}${suggestedFix === undefined ? '' : `\n  How to mend it: ${suggestedFix}`}`;
+      return `- ${code}${limit}: ${message}${suggestedFix === undefined ? '' : `\n  How to fix it: ${suggestedFix}`}`;
     })
     .join('\n');
 }
 
 function outputsText({ outputs = [] }: Pick<StepAnswer, 'outputs'>): string | false {
   return listed(
-    'Handed in before, newest last. Only if one of these turned out wrong: name its id in output.corrections of the call above.',
+    'Handed in earlier, newest last. If one of these turned out wrong, name its id in output.corrections of the call above.',
     outputs.map(
       each =>
         `${each.stepInstanceKey}, ${each.outputChannel === 'recap' ? 'notes' : 'artifact'} ${each.outputId}: ${each.excerpt}`,
@@ -176,7 +176,7 @@ function gapsText({ gaps, omittedGaps }: Pick<StepAnswer, 'gaps' | 'omittedGaps'
   const more = omittedGaps > 0 ? `\n- and ${omittedGaps} more` : '';
   return (
     gaps.length > 0 &&
-    `Open gaps of this run. Those of this step close when it passes, except what the person was asked: only their answer closes that. Tell the person of any that stay open:\n${gaps.map(each => `- ${each.severity} ${each.reason}: ${each.summary}`).join('\n')}${more}`
+    `Open gaps of this run. Those of this step close when it passes, except questions to the person: only their answer closes those. Tell the person about any that stay open:\n${gaps.map(each => `- ${each.severity} ${each.reason}: ${each.summary}`).join('\n')}${more}`
   );
 }
 

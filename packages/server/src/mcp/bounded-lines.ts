@@ -1,21 +1,21 @@
 import { Transform } from 'node:stream';
 
-/** The two ends of a line that was not let through. */
+/** The two ends of a line that was dropped. */
 export interface LineEnds {
   readonly head: string;
   readonly tail: string;
 }
 
-/** Bytes of either end that are kept of a line that is too long. */
+/** How many bytes of either end of a dropped line are kept. */
 const END_BYTES = 512;
 const NEWLINE = 0x0a;
 
-/** Lets whole lines through. Of one that is longer than it may be only the ends are kept, and `onTooLong` is told them. */
+/** Passes complete lines. Lines over the limit are dropped, and `onTooLong` gets their ends. */
 export function boundedLines(mostBytes: number, onTooLong: (ends: LineEnds) => void): Transform {
   let parts: Buffer[] = [];
   let bytes = 0;
 
-  /** Takes a piece of the current line; what is over the bound is forgotten but for its ends. */
+  /** Adds a piece to the current line; beyond the limit only the ends are kept. */
   function take(piece: Buffer): void {
     bytes += piece.length;
     parts.push(piece);
@@ -24,7 +24,7 @@ export function boundedLines(mostBytes: number, onTooLong: (ends: LineEnds) => v
     parts = [all.subarray(0, END_BYTES), Buffer.from(all.subarray(-END_BYTES))];
   }
 
-  /** The current line, if it is to be let through. */
+  /** The current line, if it may pass. */
   function ended(): Buffer | undefined {
     const line = Buffer.concat(parts);
     const isTooLong = bytes > mostBytes;

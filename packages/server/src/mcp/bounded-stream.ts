@@ -1,9 +1,9 @@
-/** What waits for a client that does not read, at most. */
+/** The most bytes that wait for a client that does not read. */
 const WAITING_BYTES = 1_048_576;
 
 /**
- * The same response; where it is a stream, it is read as it comes, and ends with what waits when that is more than may. Its client
- * comes back with the id of the last event that it got.
+ * The same response; if it is a stream, it is read as it arrives, and ends with what waits once that exceeds the limit. The client
+ * reconnects with the id of its last event.
  */
 export function boundedStream(response: Response, mostBytes = WAITING_BYTES): Response {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
@@ -14,7 +14,7 @@ export function boundedStream(response: Response, mostBytes = WAITING_BYTES): Re
     try {
       for (;;) {
         const { done, value } = await reader.read();
-        // One event may be larger than everything that may wait.
+        // One event may be larger than the whole limit.
         const isFull = (controller.desiredSize ?? 0) <= 0;
         if (done || isFull) {
           controller.close();

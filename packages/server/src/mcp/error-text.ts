@@ -1,18 +1,18 @@
 import type { ErrorEnvelope, Retry } from '@signalbox/model';
 import type { ToolDefinition } from './tool-definitions.ts';
 
-/** A failure in words that an agent can act on: what is wrong, how to mend it, and the next call. */
+/** A failure as text that an agent can act on: what is wrong, how to fix it, and the next call. */
 export function errorText(tool: ToolDefinition, error: ErrorEnvelope): string {
   const next = nextCallText(tool, error);
   return [
     `${tool.name} failed: ${error.code}`,
     '',
     `What is wrong: ${error.message}`,
-    `How to mend it: ${error.suggestion}`,
+    `How to fix it: ${error.suggestion}`,
     `Again? ${retryText(error.retry)}`,
     '',
     ...(next === undefined
-      ? ['No call of yours mends this: stop, and tell the person what is written here.']
+      ? ['No call of yours can fix this: stop, and show this message to the person.']
       : ['Next call:', next]),
   ].join('\n');
 }
@@ -28,7 +28,7 @@ function retryText(retry: Retry): string {
   }
 }
 
-/** Undefined where no call of an agent can mend it. */
+/** Undefined if no call of an agent can fix it. */
 function nextCallText({ name, template }: ToolDefinition, { code, retry }: ErrorEnvelope): string | undefined {
   if (retry.kind !== 'not_retryable') return `${name} with the same arguments`;
   if (code === 'VALIDATION_ERROR' || code === 'TOKEN_INVALID_FORMAT') return callText(name, template);

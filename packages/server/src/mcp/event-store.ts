@@ -1,22 +1,22 @@
 import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server';
 
-/** What is kept of one session for a client that lost its connection; the oldest goes first. */
+/** How many events of one session are kept for reconnecting; the oldest are dropped first. */
 export interface KeptEvents {
   readonly events: number;
   readonly bytes: number;
   /**
-   * What a client is told in place of what its stream for news carried and is no longer kept; then it gets the rest. Without
-   * it such a client is refused, as it always is where the answer of a call may be missing.
+   * The message in place of dropped events of the news stream, before the remaining ones. Without it, or if the answer of a call may be
+   * missing, the client is refused.
    */
   readonly missed?: ((count: number) => JSONRPCMessage) | undefined;
 }
 
 const MOST: KeptEvents = { events: 256, bytes: 2 * 1_048_576 };
 
-/** The stream that is of no call, as the transport names it. */
+/** The transport's name for the stream that belongs to no call. */
 export const NEWS = '_GET_stream';
 
-/** The id of what comes before the first news of a session: whoever asks with it gets them all. */
+/** The id before a session's first news: resuming from it returns all of them. */
 export const BEFORE_NEWS = `${NEWS}:-1`;
 
 interface Kept {
@@ -27,12 +27,12 @@ interface Kept {
 }
 
 /**
- * The last events of an MCP session, in memory: who comes back with the id of one gets those of its stream that followed. An
- * id is the name of the stream and the place in it, so that a gap is known and counted.
+ * The last events of an MCP session, in memory: a client that reconnects with the id of one gets the later ones of its stream. An id is the
+ * stream's name and the place in it, so that gaps can be detected and counted.
  */
 export function boundedEventStore({ events, bytes: mostBytes, missed }: KeptEvents = MOST): EventStore {
   const kept = new Set<Kept>();
-  /** How many events a stream has had; streams of which nothing is kept are forgotten, but for the news. */
+  /** How many events each stream has had; streams with nothing kept are forgotten, except the news. */
   const counts = new Map<string, number>([[NEWS, 0]]);
   let bytes = 0;
 
@@ -72,7 +72,7 @@ export function boundedEventStore({ events, bytes: mostBytes, missed }: KeptEven
       return `${streamId}:${place}`;
     },
 
-    /** Undefined for an event that was never there, or where what followed it cannot be told in full and nobody says so. */
+    /** Undefined for an event that never existed, or if later events were dropped and there is no message for that. */
     getStreamIdForEventId: async id => placeOf(id)?.streamId,
 
     async replayEventsAfter(lastId, { send }) {

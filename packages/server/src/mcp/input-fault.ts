@@ -2,10 +2,10 @@ import { type ErrorEnvelope, failure } from '@signalbox/model';
 import type * as z from 'zod';
 import type { DescribedTool } from './tool-definitions.ts';
 
-/** As many problems of one call are told. */
+/** How many problems of one call are reported. */
 const TOLD = 10;
 
-/** Arguments that a tool does not take: which, why, and what it takes. Nothing that was sent is quoted. */
+/** The error for invalid arguments: which, why, and what the tool expects. Never quotes what was sent. */
 export function inputFault(
   { name, template }: Pick<DescribedTool, 'name' | 'template'>,
   { issues }: z.ZodError,
@@ -16,8 +16,8 @@ export function inputFault(
   const more = issues.length > TOLD ? ` And ${issues.length - TOLD} more.` : '';
   const told = problems.map(({ argument, problem }) => `${argument}: ${problem}`).join('; ');
   return failure('VALIDATION_ERROR', {
-    message: `${name} was not called: its arguments do not fit. ${told}.${more}`,
-    suggestion: `Change these arguments and call ${name} again, for example with ${JSON.stringify(template)}. Leave out what you do not need.`,
+    message: `${name} was not called: invalid arguments. ${told}.${more}`,
+    suggestion: `Fix these arguments and call ${name} again, for example with ${JSON.stringify(template)}. Leave out what you do not need.`,
     details: { tool: name, problems },
   });
 }

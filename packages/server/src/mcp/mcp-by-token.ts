@@ -2,7 +2,7 @@ import type { Identity } from '../access/identity.ts';
 import type { OpenDoors } from '../access/open-doors.ts';
 import type { McpHttp } from './mcp-http.ts';
 
-/** An MCP surface with sessions of each token's own: nobody can use a session of somebody else, and they end with their token. */
+/** An MCP surface whose sessions belong to one token each: no other token can use them, and they end with it. */
 export interface McpByToken {
   route(request: Request, identity: Identity): Promise<Response>;
   close(): Promise<void>;
@@ -28,7 +28,7 @@ export function mcpByToken(newSurface: (identity: Identity) => McpHttp, doors: O
   }
 
   return {
-    // A promise also for what is thrown at once.
+    // Async, so that synchronous exceptions also become rejections.
     route: async (request, identity) => surfaceOf(identity).route(request),
     async close() {
       for (const surface of surfaces.values()) await surface.close();

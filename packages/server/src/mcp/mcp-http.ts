@@ -14,17 +14,17 @@ import { boundedStream } from './bounded-stream.ts';
 import type { KeptEvents } from './event-store.ts';
 import { createMcpSessions } from './mcp-sessions.ts';
 
-/** Answers one request of an MCP client. Who may ask was settled before. */
+/** Answers one request of an MCP client. Access was already checked. */
 export type McpRoute = (request: Request) => Promise<Response>;
 
 export interface McpHttpOptions {
   readonly timers: Machine['timers'];
-  /** Ids of MCP sessions, that nobody can guess. */
+  /** Unguessable ids of MCP sessions. */
   readonly newSessionId?: (() => string) | undefined;
   readonly onFault?: ((thrown: unknown) => void) | undefined;
-  /** What is kept of a session for a client that lost its connection. */
+  /** How much of a session is kept for reconnecting. */
   readonly kept?: KeptEvents | undefined;
-  /** What clients of 2026-07-28 hear of that subscribe. */
+  /** The events for clients of 2026-07-28 that subscribe. */
   readonly bus?: ServerEventBus | undefined;
 }
 
@@ -35,8 +35,8 @@ export interface McpHttp {
 }
 
 /**
- * An MCP server over HTTP, for every revision that clients speak: 2026-07-28, where each request stands for itself; 2025-11-25
- * with the session that its handshake begins; and requests of 2025-11-25 that name no session, each for itself.
+ * An MCP server over HTTP, for every protocol revision: 2026-07-28, where requests are independent; 2025-11-25 with the session that its
+ * handshake begins; and requests of 2025-11-25 without a session, each independent.
  */
 export function mcpHttp(createServer: McpServerFactory, options: McpHttpOptions): McpHttp {
   const { timers, newSessionId = randomUUID, onFault = () => undefined, kept, bus } = options;
@@ -44,7 +44,7 @@ export function mcpHttp(createServer: McpServerFactory, options: McpHttpOptions)
     maxRequestBodySize: BODY_MAX_BYTES,
     keepAliveMs: 0,
     onerror: error => {
-      // Who asked was told; it is no fault of ours.
+      // The client was already answered; it is not our fault.
       if (!/^(Rejected inbound request|Unsupported (Media Type|protocol version))/.test(error.message)) onFault(error);
     },
     ...(bus && { bus }),
@@ -79,7 +79,7 @@ export function mcpHttp(createServer: McpServerFactory, options: McpHttpOptions)
   };
 }
 
-/** Undefined for what is no JSON: that is told as the protocol has it. */
+/** Undefined for invalid JSON, which the protocol reports itself. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -92,7 +92,7 @@ function parsed(text: string): unknown {
 function noSession(): Response {
   return refused(
     failure('request/unknown-session', {
-      message: 'There is no such MCP session: it has ended, or was idle for too long, or the server was started anew.',
+      message: 'This MCP session does not exist: it has ended, was idle for too long, or the server was restarted.',
       suggestion: 'Begin a new one with "initialize". Runs and their tokens outlive sessions: nothing is lost.',
     }),
     -32_001,
@@ -102,8 +102,9 @@ function noSession(): Response {
 function lostEvents(): Response {
   return refused(
     failure('VALIDATION_ERROR', {
-      message: 'Last-Event-ID names an event that is not known in this session, or what followed it is no longer kept.',
-      suggestion: 'Open a stream without it, and ask anew for what you need: nothing but the stream is lost.',
+      message:
+        'Last-Event-ID names an event that this session does not know, or the events after it are no longer kept.',
+      suggestion: 'Open a stream without it, and request again what you need: only the stream is lost.',
     }),
   );
 }
@@ -111,14 +112,14 @@ function lostEvents(): Response {
 function busy(): Response {
   return refused(
     failure('request/too-many', {
-      message: 'There are as many MCP sessions as there may be, and all of them are in use.',
+      message: 'The limit of MCP sessions is reached, and all of them are in use.',
       suggestion: 'End one of them, or wait and try again.',
       retry: { kind: 'retryable_after_ms', afterMs: 1_000 },
     }),
   );
 }
 
-/** A failure below the level of calls: what the protocol wants, with the error envelope in it. */
+/** A failure below the level of tool calls: a protocol error with the error envelope in it. */
 function refused(error: ErrorEnvelope, code = -32_000): Response {
   const status = errorStatus(error);
   return Response.json({ jsonrpc: '2.0', error: { code, message: error.message, data: error }, id: null }, { status });

@@ -1,11 +1,12 @@
 /**
- * Sessions of MCP clients that speak 2025-11-25: what its handshake agreed on, and what a client that lost its connection can
- * ask for again. They are of this process only; runs and guided sessions outlive them.
+ * Sessions of MCP clients that speak 2025-11-25: the result of the handshake, and the events that a reconnecting client can request again.
+ * They live in this process only; runs and guided sessions outlive them.
  *
- * S1  A session ends when its client says so, when nothing of it is open for five minutes, or when the server closes.
- * S2  A stream that is open keeps its session, and so does a request that is being answered.
- * S3  The first stream for news of a session begins with its handshake; who comes back to one begins where it was lost, or is told.
- * S4  There are so many sessions and no more: for a new one, the one that was idle longest ends.
+ * S1  A session ends when its client ends it, when nothing in it was open for five minutes, or when the server closes.
+ * S2  An open stream keeps its session alive, and so does a request being answered.
+ * S3  The first news stream of a session begins with its handshake; a reconnecting client resumes where it was, or gets told what it
+ *     missed.
+ * S4  The number of sessions is bounded: a new one ends the one that was idle longest.
  */
 import {
   type EventStore,
@@ -17,28 +18,28 @@ import { boundedStream } from './bounded-stream.ts';
 import { BEFORE_NEWS, boundedEventStore, type KeptEvents, NEWS } from './event-store.ts';
 import { watchedResponse } from './watched-response.ts';
 
-/** How long a session lasts in which nothing happens. */
+/** How long an idle session lasts. */
 const IDLE_MS = 5 * 60_000;
 const MOST_SESSIONS = 64;
-/** How long a client is asked to wait before it comes back to a stream that has ended. */
+/** How long a client should wait before reconnecting to an ended stream. */
 const RETRY_MS = 500;
 
 export interface McpSessionsOptions {
   readonly timers: Machine['timers'];
-  /** Ids that nobody can guess. */
+  /** Unguessable ids. */
   readonly newId: () => string;
   readonly onFault: (thrown: unknown) => void;
   readonly most?: number | undefined;
-  /** What is kept of a session for a client that lost its connection. */
+  /** How much of a session is kept for reconnecting. */
   readonly kept?: KeptEvents | undefined;
 }
 
 export interface McpSessions {
-  /** Answers a handshake. Undefined where there are too many sessions and none is idle. */
+  /** Answers a handshake. Undefined if there are too many sessions and none is idle. */
   begin(request: Request, body: unknown): Promise<Response | undefined>;
   /**
-   * Answers a request of a session. Undefined where there is no such session; 'lost' where its client asks for what followed
-   * an event that is not known, or no longer.
+   * Answers a request of a session. Undefined if the session does not exist; 'lost' if the client resumes after an event that is unknown or
+   * no longer kept.
    */
   go(id: string, request: Request, body: unknown): Promise<Response | 'lost'> | undefined;
   close(): Promise<void>;
@@ -47,16 +48,16 @@ export interface McpSessions {
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly store: EventStore;
-  /** Somebody listens to its news, or did. */
+  /** Whether a client listens to its news, or did. */
   isHeard: boolean;
-  /** Requests that are being answered, and streams that are open. */
+  /** The number of requests being answered and of open streams. */
   open: number;
   stopWaiting: () => void;
 }
 
 export function createMcpSessions(createServer: McpServerFactory, options: McpSessionsOptions): McpSessions {
   const { timers, newId, onFault, most = MOST_SESSIONS, kept } = options;
-  /** Those that were used last come last. */
+  /** Most recently used last. */
   const sessions = new Map<string, Session>();
 
   async function answer(id: string, session: Session, request: Request, body: unknown): Promise<Response> {
@@ -86,7 +87,7 @@ export function createMcpSessions(createServer: McpServerFactory, options: McpSe
     if (from === undefined || stream === undefined) {
       return asked === null ? answer(id, session, request, undefined) : 'lost';
     }
-    // Who comes back knows that the connection is lost; here that may not be known yet.
+    // A reconnecting client knows that its connection is lost before we may.
     if (stream === NEWS) session.transport.closeStandaloneSSEStream();
     const headers = new Headers(request.headers);
     headers.set('last-event-id', from);
@@ -111,7 +112,7 @@ export function createMcpSessions(createServer: McpServerFactory, options: McpSe
         sessionIdGenerator: () => id,
         eventStore: store,
         retryInterval: RETRY_MS,
-        // Nobody between a client and this machine ends a quiet stream, and timers are the caller's.
+        // Nothing between the client and this machine ends a quiet stream, and timers are the caller's.
         keepAliveMs: 0,
       });
       const server = await createServer({ era: 'legacy', requestInfo: request });
@@ -125,7 +126,7 @@ export function createMcpSessions(createServer: McpServerFactory, options: McpSe
         closed?.();
       };
       const response = await answer(id, session, request, body);
-      // A handshake that was refused leaves no session.
+      // A refused handshake leaves no session.
       if (!response.ok) await transport.close();
       return response;
     },

@@ -11,11 +11,13 @@ export interface StdioStreams {
 
 export interface StdioOptions {
   readonly onFault: (thrown: unknown) => void;
-  /** Aborted when the program is to end. */
+  /** Aborted when the program should end. */
   readonly ending?: AbortSignal;
 }
 
-/** Serves one client on the standard streams until it closes its end, or the program is to end. Nothing else may write to standard output. */
+/**
+ * Serves one client on the standard streams until it closes its end, or the program should end. Nothing else may write to standard output.
+ */
 export function serveOnStdio(
   mcp: McpServerFactory,
   { onFault, ending }: StdioOptions,
@@ -38,7 +40,7 @@ export function serveOnStdio(
   });
 }
 
-/** What is answered to a message that was not read: the envelope, and the id where one of the ends shows it. */
+/** The answer to a message that was not read: the envelope, with the request id if one of the ends shows it. */
 export function tooLongLine({ head, tail }: LineEnds): string {
   const id = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")/.exec(head)?.[1];
   const last = /"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")\s*\}\s*$/.exec(tail)?.[1];

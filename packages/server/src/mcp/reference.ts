@@ -2,23 +2,23 @@ import type { Json } from '@signalbox/model';
 import { agentInstructions, agentTools, type DescribedTool } from './tool-definitions.ts';
 import { failedAnswer, inputJsonSchema, type JsonSchema, plainJsonSchema } from './tool-schema.ts';
 
-/** `docs/reference/agent-tools.md`: the agent's tools as people read them, from the definitions that agents get. */
+/** `docs/reference/agent-tools.md`: the agent's tools for readers, from the definitions that agents get. */
 export function agentToolsReference(): string {
   return `${[
-    '# The tools of agents',
+    '# Agent tools',
     '<!-- Generated from packages/server/src/mcp/tool-definitions.ts and the schemas of the port; edits are lost. -->',
-    'What an agent gets from `signalbox mcp`, and at `/mcp/agent` of `signalbox serve`. This is what every client is told:',
+    'The tools that an agent gets from `signalbox mcp`, and at `/mcp/agent` of `signalbox serve`. Every client gets these instructions:',
     quoted(agentInstructions),
     ...agentTools.flatMap(toolParts),
     ...failureParts(),
   ].join('\n\n')}\n`;
 }
 
-/** What any tool can answer instead. */
+/** The failures that any tool can return. */
 export function failureParts(): readonly string[] {
   return [
     '## When a call fails',
-    'Any tool can answer with the error envelope instead, as structured content of a result that is marked `isError`:',
+    'Any tool can return the error envelope instead, as structured content of a result with `isError`:',
     table(rowsOf(plainJsonSchema(failedAnswer))),
   ];
 }
@@ -53,7 +53,7 @@ interface Row {
   readonly text: string;
 }
 
-/** Every field of an object, those of its objects and lists after it. */
+/** Every field of an object, followed by those of its objects and lists. */
 function rowsOf(schema: JsonSchema, under = ''): readonly Row[] {
   const needed = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(objectOf(schema.properties)).flatMap(([name, part]) => {

@@ -3,30 +3,30 @@ import * as z from 'zod';
 
 export type JsonSchema = Readonly<Record<string, Json>>;
 
-/** What a tool takes, for a client. */
+/** A tool's input schema for clients. */
 export function inputJsonSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' }) as JsonSchema;
 }
 
 /**
- * What a tool answers, for a client. The error envelope is one of the alternatives, because some clients check the structured
- * content of a failure too and would throw away what it says.
+ * A tool's answer schema for clients. The error envelope is one alternative, because some clients also validate the structured content of a
+ * failure and would discard it.
  */
 export function answerJsonSchema(schema: z.ZodType): JsonSchema {
   return { type: 'object', ...plainJsonSchema(z.union([schema, failedAnswer])) };
 }
 
-/** What is answered when nothing is said of failures. */
+/** A tool's answer schema without failures. */
 export function plainJsonSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'output' }) as JsonSchema;
 }
 
-/** The codes are many and the same everywhere; an agent acts on the rest. */
+/** Codes are many and the same everywhere; agents act on the other fields. */
 export const failedAnswer = errorEnvelope.extend({ code: z.string() });
 
 /**
- * A schema that a client is shown and that lets everything through: what does not fit is told by us, with the error envelope.
- * It is made when it is first asked for, and once, not for every connection.
+ * A schema that clients see but that accepts everything: we report invalid input ourselves, with the error envelope. Built once, on first
+ * use.
  */
 export function shownSchema(make: () => JsonSchema) {
   let made: JsonSchema | undefined;

@@ -1,4 +1,4 @@
-/** The same response; `onEnd` is called once, when its body is read to its end, fails, or nobody wants it any more. */
+/** The same response; `onEnd` is called once, when its body was read to the end, failed, or was canceled. */
 export function watchedResponse(response: Response, onEnd: () => void): Response {
   if (response.body === null) {
     onEnd();

@@ -1,9 +1,9 @@
-/** What stands for values that are too many, too long, or not there. */
+/** Replaces values that are too many, too long, or absent. */
 const OTHER = 'other';
 
 const LONGEST = 80;
 
-/** Every value of a label is a series that is kept for ever: only the first so many are let through as they are. */
+/** Bounds the values of a label, since every value is a series that is kept forever: values beyond the limit become `other`. */
 export function boundedLabel(most: number): (value: string | undefined) => string {
   const known = new Set<string>();
   return value => {
@@ -20,7 +20,7 @@ export interface ModelLabels {
   readonly model: string;
 }
 
-/** Models by provider, so many in all: one more is `other` of its provider. */
+/** Bounds models by provider: a model beyond the limit becomes `other` of its provider. */
 export function boundedModel(mostProviders: number, mostModels: number): (labels: Partial<ModelLabels>) => ModelLabels {
   const provider = boundedLabel(mostProviders);
   const pair = boundedLabel(mostModels);

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Makes metrics of one registry, all with the prefix of the product. */
+/** Creates metrics in one registry, all with the product's prefix. */
 export interface MetricShelf {
   readonly registry: Registry;
   counter<Label extends string>(name: string, help: string, labels?: readonly Label[]): Counter<Label>;
@@ -10,9 +10,9 @@ export interface MetricShelf {
     buckets: readonly number[],
     labels?: readonly Label[],
   ): Histogram<Label>;
-  /** Looked at when somebody scrapes. */
+  /** Read at each scrape. */
   gauge(name: string, help: string, look: () => number | Promise<number>): void;
-  /** As `gauge`, with one value for each of the labels' values that are there now. */
+  /** Like `gauge`, with one value for each current label value. */
   gauges<Label extends string>(
     name: string,
     help: string,

@@ -8,47 +8,47 @@ const MOST_PROVIDERS = 20;
 const MOST_MODELS = 50;
 const MOST_PHASES = 20;
 
-/** Calls of models, what they took and cost, and waits for them, counted since the server started. */
+/** Model calls, their tokens and cost, and waits for them, counted since the server started. */
 export function modelMetrics(
   shelf: MetricShelf,
   { activity, providers }: Pick<RunHost, 'activity' | 'providers'>,
 ): () => void {
   const labels = ['provider', 'model'] as const;
-  const calls = shelf.counter('model_calls_total', 'Calls of models, by how they ended.', [...labels, 'outcome']);
+  const calls = shelf.counter('model_calls_total', 'Model calls, by how they ended.', [...labels, 'outcome']);
   const duration = shelf.histogram(
     'model_call_duration_seconds',
-    'How long calls of models took, from the request to the end of the answer.',
+    'Duration of model calls, from the request to the end of the answer.',
     CALL_BUCKETS,
     labels,
   );
   const input = shelf.counter(
     'model_input_tokens_total',
-    'Tokens that models were given, by the phase of the plan that asked.',
+    'Tokens sent to models, by the phase of the plan that called.',
     [...labels, 'phase'],
   );
   const output = shelf.counter(
     'model_output_tokens_total',
-    'Tokens that models gave back, by the phase of the plan that asked.',
+    'Tokens received from models, by the phase of the plan that called.',
     [...labels, 'phase'],
   );
-  const cost = shelf.counter('model_cost_usd_total', 'What models cost, in US dollars.', labels);
+  const cost = shelf.counter('model_cost_usd_total', 'Cost of model calls, in US dollars.', labels);
   const waits = shelf.histogram(
     'model_wait_duration_seconds',
-    'How long calls waited for the window of their model to open, or for a free place.',
+    'How long calls waited for their model to be available or for a free slot.',
     WAIT_BUCKETS,
     labels,
   );
   const modelOf = boundedModel(MOST_PROVIDERS, MOST_MODELS);
   const phaseOf = boundedLabel(MOST_PHASES);
 
-  shelf.gauges('model_calls_waiting', 'Calls that wait for their model now.', labels, () =>
+  shelf.gauges('model_calls_waiting', 'Calls that currently wait for their model.', labels, () =>
     providers
       .list()
       .providers.flatMap(({ name, models }) =>
         models.map(({ model, waiting }) => [modelOf({ provider: name, model }), waiting] as const),
       ),
   );
-  shelf.gauges('provider_limited', 'Whether a provider wants to be left alone now: 1, else 0.', ['provider'], () =>
+  shelf.gauges('provider_limited', 'Whether a provider currently refuses calls: 1, else 0.', ['provider'], () =>
     providers
       .briefs()
       .map(

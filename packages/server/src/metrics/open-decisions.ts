@@ -6,12 +6,12 @@ export interface OpenDecisions {
 }
 
 /**
- * How many decisions wait. They are read once, when somebody asks first, and followed from then on: asking again costs
- * nothing, however many decisions there ever were.
+ * Counts open decisions. They are read once, at the first request, and followed from then on: later requests cost nothing, however many
+ * decisions there ever were.
  */
 export function countOpenDecisions({ reader, feed }: Pick<RunHost, 'reader' | 'feed'>): OpenDecisions {
   const open = new Set<string>();
-  /** Closed while the open ones are read: what was read may be older. */
+  /** Decisions closed while the open ones are being read, which may return old rows. */
   const closed = new Set<string>();
   let reading: Promise<void> | undefined;
   let isRead = false;
@@ -28,7 +28,7 @@ export function countOpenDecisions({ reader, feed }: Pick<RunHost, 'reader' | 'f
           open.delete(event.decision);
           if (reading !== undefined) closed.add(event.decision);
           break;
-        // They bring decisions along.
+        // These include decisions.
         case 'run.imported':
         case 'run.forked':
           isRead = false;

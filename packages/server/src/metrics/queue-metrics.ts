@@ -4,7 +4,7 @@ import type { MetricShelf } from './metric-shelf.ts';
 import { countOpenDecisions } from './open-decisions.ts';
 import { restsAfter } from './rests-after.ts';
 
-/** The work of a run that goes on. */
+/** The work of an active run. */
 interface LiveWork {
   readonly tasks: Map<string, { readonly node: string; readonly state: 'working' | 'waiting' }>;
   /** Why nodes are blocked, by node. */
@@ -13,7 +13,7 @@ interface LiveWork {
 
 const MOST_REASONS = 20;
 
-/** What waits, and what is under way, of runs that go on. */
+/** Waiting and running work of active runs. */
 export function queueMetrics(shelf: MetricShelf, host: Pick<RunHost, 'reader' | 'feed' | 'driven'>): () => void {
   const works = new Map<string, LiveWork>();
   const reasonOf = boundedLabel(MOST_REASONS);
@@ -52,14 +52,14 @@ export function queueMetrics(shelf: MetricShelf, host: Pick<RunHost, 'reader' | 
     for (const { tasks } of works.values()) for (const task of tasks.values()) if (task.state === state) count += 1;
     return count;
   };
-  shelf.gauge('runs_driven', 'Runs that are driven now.', () => host.driven().length);
+  shelf.gauge('runs_driven', 'Runs that are currently driven.', () => host.driven().length);
   const decisions = countOpenDecisions(host);
   shelf.gauge('decisions_open', 'Decisions of runs that wait for a person.', decisions.count);
-  shelf.gauge('tasks_under_way', 'Work that is under way now.', () => tasksThat('working'));
-  shelf.gauge('tasks_waiting', 'Work that was begun and waits: for a person, or to be tried again.', () =>
+  shelf.gauge('tasks_under_way', 'Work that is currently running.', () => tasksThat('working'));
+  shelf.gauge('tasks_waiting', 'Work that was started and waits: for a person, or for a retry.', () =>
     tasksThat('waiting'),
   );
-  shelf.gauges('nodes_blocked', 'Nodes of runs that go on which wait for something, by what it is.', ['reason'], () =>
+  shelf.gauges('nodes_blocked', 'Blocked nodes of active runs, by what they wait for.', ['reason'], () =>
     [...works.values()].flatMap(({ blocked }) =>
       [...blocked.values()].map(reason => [{ reason: reasonOf(reason) }, 1] as const),
     ),
@@ -71,7 +71,7 @@ export function queueMetrics(shelf: MetricShelf, host: Pick<RunHost, 'reader' | 
   };
 }
 
-/** Work of a node that is blocked is not under way: it begins again when what it waits for is there. */
+/** Work of a blocked node is not running: it starts again when its node is unblocked. */
 function block({ tasks, blocked }: LiveWork, node: string, reason: string): void {
   blocked.set(node, reason);
   for (const [task, is] of tasks) if (is.node === node) tasks.set(task, { node, state: 'waiting' });

@@ -10,16 +10,16 @@ import { workMetrics } from './work-metrics.ts';
 
 export interface RunMetrics {
   readonly contentType: string;
-  /** In the form that Prometheus reads. */
+  /** In the Prometheus text format. */
   text(): Promise<string>;
   close(): void;
 }
 
 /**
- * What the server counts, since it started. `docs/metrics.md` names all of it.
+ * The server's metrics since it started. `docs/metrics.md` lists all of them.
  *
- * 1. What a scrape costs does not grow with the runs that there ever were: it is counted as it happens.
- * 2. Labels have a bounded number of values; what is more is `other`.
+ * 1. The cost of a scrape does not grow with the number of past runs: events are counted as they happen.
+ * 2. Labels have a bounded number of values; further ones are `other`.
  */
 export function createRunMetrics(
   host: Pick<RunHost, 'reader' | 'feed' | 'driven' | 'activity' | 'providers' | 'storage'>,

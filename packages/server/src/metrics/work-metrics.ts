@@ -9,25 +9,25 @@ const MOST_CODES = 100;
 
 /** Frames, work, errors and statuses of runs, counted as they are committed. */
 export function workMetrics(shelf: MetricShelf, { feed, activity }: Pick<RunHost, 'feed' | 'activity'>): () => void {
-  const frames = shelf.counter('frames_total', 'Frames that were committed, by what made them necessary.', ['trigger']);
+  const frames = shelf.counter('frames_total', 'Committed frames, by what triggered them.', ['trigger']);
   const duration = shelf.histogram(
     'frame_duration_seconds',
-    'How long a frame took to make, from its snapshot to the end of its flush.',
+    'How long a frame took, from its snapshot to the end of its flush.',
     FRAME_BUCKETS,
   );
   const interval = shelf.histogram(
     'frame_interval_seconds',
-    'From one frame of a run to its next, while the run goes on.',
+    'Time between two frames of a run while it is active.',
     INTERVAL_BUCKETS,
   );
   const tasks = shelf.counter('tasks_ended_total', 'Work that ended, by outcome.', ['outcome']);
-  const errors = shelf.counter('errors_total', 'What failed, by where it failed and the code of its error.', [
+  const errors = shelf.counter('errors_total', 'Failures, by where they happened and the error code.', [
     'where',
     'code',
   ]);
-  const statuses = shelf.counter('run_status_changes_total', 'Runs that came to a status.', ['status']);
+  const statuses = shelf.counter('run_status_changes_total', 'Runs that reached a status.', ['status']);
   const codeOf = boundedLabel(MOST_CODES);
-  /** When the last frame was, of runs that go on. */
+  /** The time of the last frame, for active runs. */
   const lastFrame = new Map<string, number>();
   const failed = (where: string, code: string) => errors.inc({ where, code: codeOf(code) });
 
@@ -63,7 +63,7 @@ export function workMetrics(shelf: MetricShelf, { feed, activity }: Pick<RunHost
           break;
       }
     }
-    // At the end, because the frame that a run rests with may be told after its status.
+    // At the end, because the frame with which a run rests may come after its status.
     if (restsAfter(events)) lastFrame.delete(run);
   };
   const stops = [

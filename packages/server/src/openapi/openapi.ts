@@ -4,7 +4,7 @@ import { type Operation, operations, type SchemaName, wireSchemas } from './oper
 
 type JsonObject = Readonly<Record<string, Json>>;
 
-/** The description of the API (OpenAPI 3.1), made of the schemas that requests and answers are checked with. */
+/** The API description (OpenAPI 3.1), built from the schemas that validate requests and answers. */
 export function openApi(version: string): JsonObject {
   const paths: Record<string, Record<string, Json>> = {};
   for (const operation of operations) {
@@ -39,7 +39,7 @@ function operationJson({ path, summary, query, key, body, answer, status = 200, 
     ...(body !== undefined && { requestBody: { content: { 'application/json': { schema: refTo(body) } } } }),
     responses: {
       ...(answer !== undefined && { [status]: { description: 'Done', content: contentOf(answer) } }),
-      default: { description: 'Refused, and why', content: contentOf('Error') },
+      default: { description: 'Refused, with the reason', content: contentOf('Error') },
     },
   };
 }
@@ -57,7 +57,7 @@ const contentOf = (answer: SchemaName | 'bytes'): JsonObject =>
 
 const refTo = (name: SchemaName): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** Schemas that others are made of are named once and referred to. */
+/** Shared schemas are defined once and referred to. */
 function componentSchemas(): JsonObject {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(wireSchemas)) registry.add(schema, { id });

@@ -1,7 +1,7 @@
 import { answers, bodies, errorEnvelope, queries, type Operation as Row, operations as table } from '@signalbox/model';
 import type * as z from 'zod';
 
-/** What travels, by the name that the description gives it. */
+/** Wire schemas by their name in the description. */
 export const wireSchemas = { ...answers, ...bodies, Error: errorEnvelope };
 export type SchemaName = keyof typeof wireSchemas;
 

@@ -1,7 +1,7 @@
 import { inputs, type Operation, operations } from '@signalbox/model';
 import * as z from 'zod';
 
-/** `docs/reference/api.md`: the table of operations as people read it. */
+/** `docs/reference/api.md`: the table of operations for readers. */
 export function apiReference(): string {
   return `${[
     '# The API',

@@ -1,4 +1,4 @@
-/** Where operators' programs find what there is. */
+/** The scheme of the operator's resources. */
 export const SCHEME = 'signalbox://';
 
 export const LIST = `${SCHEME}executions`;
@@ -12,7 +12,7 @@ export function nodeAddress(run: string, node: string): string {
   return `${executionAddress(run)}/nodes/${encodeURIComponent(node)}`;
 }
 
-/** An address without what is asked of it. */
+/** An address without its query. */
 export function plainAddress(address: string): string {
   return address.split('?', 1)[0] ?? address;
 }

@@ -2,7 +2,7 @@ import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import type { ErrorEnvelope } from '@signalbox/model';
 import * as z from 'zod';
 
-/** What must be known of a message to hand it on; what else is in it is the server's to judge. */
+/** The parts of a message needed to forward it; the server validates the rest. */
 const message = z.object({
   id: z.union([z.string(), z.number()]).optional(),
   method: z.string().optional(),
@@ -18,15 +18,15 @@ const message = z.object({
 export type BridgeId = string | number;
 
 export interface BridgeMessage {
-  /** Of a request. */
+  /** Set for requests. */
   readonly id?: BridgeId | undefined;
   readonly method?: string | undefined;
   readonly params?: z.infer<typeof message>['params'];
-  /** The revision that the message names itself: one of 2026-07-28 does, one of 2025-11-25 does not. */
+  /** The revision named in the message: 2026-07-28 names it, 2025-11-25 does not. */
   readonly revision?: string | undefined;
 }
 
-/** Undefined for what is no message; the server says so. */
+/** Undefined if it is not a message; the server reports that. */
 export function bridgeMessage(line: string): BridgeMessage | undefined {
   let given: unknown;
   try {
@@ -46,7 +46,7 @@ export function bridgeMessage(line: string): BridgeMessage | undefined {
   };
 }
 
-/** The headers that a request of 2026-07-28 says once more what it is with. */
+/** The headers in which a request of 2026-07-28 repeats its method and name. */
 export function modernHeaders({ method, params, revision }: BridgeMessage): Record<string, string> {
   if (revision === undefined || method === undefined) return {};
   const field = NAMED_BY[method];
@@ -64,13 +64,13 @@ const NAMED_BY: Readonly<Partial<Record<string, string>>> = {
   'resources/read': 'uri',
 };
 
-/** A value that a header cannot carry as it is travels in another form. */
+/** Encodes a value that a header cannot carry. */
 function encoded(value: string): string {
   const isPlain = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !value.startsWith('=?base64?');
   return isPlain ? value : `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`;
 }
 
-/** What a client is answered where the server could not. */
+/** The answer to a client if the server gave none. */
 export function refusedLine(id: BridgeId | undefined, error: ErrorEnvelope): string {
   return JSON.stringify({
     jsonrpc: '2.0',

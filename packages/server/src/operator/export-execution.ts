@@ -6,12 +6,12 @@ import { ok, type RunId } from '@signalbox/model';
 import { executionAddress } from './address.ts';
 import type { Answer, ToolDesk } from './tool.ts';
 
-/** A bundle that is larger goes by reference. */
+/** Larger bundles are linked, not embedded. */
 const EMBEDDED_BYTES = 262_144;
 
 const GZIP = 'application/gzip';
 
-/** Writes the bundle of an execution, and gives it away or says where it is. Nothing of it stays on the disk. */
+/** Writes the bundle of an execution and embeds or links it. Leaves nothing on disk. */
 export async function exportExecution(
   { host, url }: Pick<ToolDesk, 'host' | 'by' | 'url'>,
   run: RunId,
@@ -41,7 +41,7 @@ export async function exportExecution(
         ? [
             {
               type: 'text',
-              text: `It is too large to be sent along. On the machine of the server: signalbox export ${run}`,
+              text: `It is too large to embed. On the server's machine: signalbox export ${run}`,
             },
           ]
         : [{ type: 'resource_link', uri: download, name, mimeType: GZIP, title: 'The bundle' }];

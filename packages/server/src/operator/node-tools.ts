@@ -21,9 +21,9 @@ export const nodeTools: readonly OperatorTool[] = [
   tool({
     name: 'node.cancel',
     title: 'Cancel a node',
-    description: `Cancels the work that runs or waits for one node; the rest of the execution goes on as its plan says.
-A node that does nothing is refused with run/no-effect.
-Back comes the node as it is then. Next: node.retry runs it anew.`,
+    description: `Cancels running or waiting work of one node; the rest of the execution continues as its plan says.
+A node without work is refused with run/no-effect.
+Returns the node afterwards. Next: node.retry runs it again.`,
     annotations: harms,
     template: { execution_id: EXECUTION, node_id: NODE },
     input: z.strictObject(nodeFields),
@@ -33,9 +33,9 @@ Back comes the node as it is then. Next: node.retry runs it anew.`,
   tool({
     name: 'node.retry',
     title: 'Retry a node',
-    description: `Does the work of a node anew that failed or was canceled, with the same input. An execution that stands still because of it goes on.
-Find out first why it failed: read signalbox://executions/{id}/nodes/{node_id}/runs. A node that is not over, or succeeded, is refused with run/no-effect.
-Back comes the node as it is then.`,
+    description: `Repeats the work of a node that failed or was canceled, with the same input. An execution that it held up continues.
+Find out first why it failed: read signalbox://executions/{id}/nodes/{node_id}/runs. A node that has not ended, or succeeded, is refused with run/no-effect.
+Returns the node afterwards.`,
     annotations: adds,
     template: { execution_id: EXECUTION, node_id: NODE },
     input: z.strictObject(nodeFields),
@@ -45,17 +45,17 @@ Back comes the node as it is then.`,
   tool({
     name: 'node.rerun_from',
     title: 'Rerun from a node',
-    description: `Makes a new execution that does a node, and what depends on it, anew. The old execution stays as it was.
-mode "continue" (the default) keeps what was done before the node; "restart" begins with the first frame and does everything anew.
-With overrides it gets another input. That is dangerous, so it is refused with run/unconfirmed and both inputs the first time: compare them, then send confirmed.
-Back comes the new execution.`,
+    description: `Creates a new execution that repeats a node and everything that depends on it. The old execution does not change.
+mode "continue" (the default) keeps work done before the node; "restart" begins with the first frame and repeats everything.
+With overrides it gets another input. That is dangerous, so the first call is refused with run/unconfirmed and both inputs: compare them, then send confirmed.
+Returns the new execution.`,
     annotations: adds,
     template: { execution_id: EXECUTION, node_id: NODE, mode: 'continue' },
     input: z.strictObject({
       ...nodeFields,
-      mode: z.enum(['continue', 'restart']).optional().describe('"continue" where left out.'),
-      overrides: json.optional().describe('Another input, whole, for the new execution.'),
-      confirmed: z.boolean().optional().describe('The two inputs were compared, and the new one is meant.'),
+      mode: z.enum(['continue', 'restart']).optional().describe('Defaults to "continue".'),
+      overrides: json.optional().describe('A complete new input for the new execution.'),
+      confirmed: z.boolean().optional().describe('You compared the two inputs and want the new one.'),
       new_name: text.min(1).max(256).optional(),
       accept_effects: acceptEffects,
     }),
@@ -74,7 +74,7 @@ async function actOnNode(desk: ToolDesk, kind: 'cancel' | 'retry', execution: st
   if (!before.ok) return before;
   const acted = await desk.host.act(before.value.run, { kind, node }, desk.by);
   if (!acted.ok) return acted;
-  // What it led to may have taken the node away.
+  // The change may have removed the node.
   const after = await readNode(desk, execution, node);
   return ok({ value: (after.ok ? after : before).value.shown });
 }

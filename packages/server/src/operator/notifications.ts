@@ -1,7 +1,7 @@
 import type { CommitNotice } from '@signalbox/app/runs';
 import type { Json, JsonObject } from '@signalbox/model';
 
-/** Every name that an operator's program is told something under (PRD 10.5). */
+/** The names of all notifications to operator clients (PRD 10.5). */
 export const newsNames = [
   'frame.created',
   'node.updated',
@@ -12,7 +12,7 @@ export const newsNames = [
 ] as const;
 type NewsName = (typeof newsNames)[number];
 
-/** What each says beside the id of its execution. */
+/** The fields of each, besides the id of its execution. */
 export const newsFields: Readonly<Record<NewsName, readonly string[]>> = {
   'frame.created': ['frame_index', 'reason', 'state_keys_changed'],
   'node.updated': ['node_id', 'status', 'run_id'],
@@ -27,7 +27,7 @@ export interface OperatorNotification {
   readonly params: JsonObject;
 }
 
-/** What a commit means for a program of an operator, in order. */
+/** The notifications for a commit, in order. */
 export function notificationsOf({ run, events, stream }: CommitNotice): readonly OperatorNotification[] {
   const written = Map.groupBy(
     events.flatMap(({ event }) => (event.type === 'state.changed' ? [event] : [])),
@@ -74,7 +74,7 @@ export function notificationsOf({ run, events, stream }: CommitNotice): readonly
   }
 }
 
-/** What an agent said, always as an object. */
+/** An agent's output, always as an object. */
 function fields(payload: Json): JsonObject {
   if (typeof payload === 'string') return { text: payload };
   return typeof payload === 'object' && payload !== null && !Array.isArray(payload)

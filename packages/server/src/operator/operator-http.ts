@@ -6,7 +6,7 @@ import { mcpHttp } from '../mcp/mcp-http.ts';
 import { createOperatorMcp } from './operator-mcp.ts';
 import { changeBus, keptNews } from './subscriptions.ts';
 
-/** The operator's surface over HTTP. What is done in a session bears the name of whose token it is, and needs that user's role. */
+/** The operator's surface over HTTP. Actions in a session are recorded under the name of the token's owner and need that user's role. */
 export function operatorHttp(
   host: RunHost,
   {

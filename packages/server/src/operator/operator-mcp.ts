@@ -24,23 +24,23 @@ import { operatorTools } from './tools.ts';
 
 export interface OperatorMcpOptions {
   readonly host: RunHost;
-  /** Runs that agents elsewhere are guided through, to be read beside those of plans. */
+  /** Guided runs, shown beside plan runs. */
   readonly guided?: GuidedRuns | undefined;
-  /** Who acts, as the events say it; left out, who holds the token of the data directory. */
+  /** The name in events; defaults to the holder of the data directory's token. */
   readonly by?: string | undefined;
-  /** What they may do; left out, everything. */
+  /** The role of the user; defaults to everything. */
   readonly role?: UserRole | undefined;
-  /** Where the server is reached over HTTP; a request over HTTP says it itself. */
+  /** The server's HTTP address; HTTP requests carry it themselves. */
   readonly url?: string | undefined;
-  /** Whether the client reads so slowly that news must be left out; how many is said. A stream over HTTP has bounds of its own. */
+  /** Whether the client reads so slowly that news must be dropped and counted. HTTP streams have their own bounds. */
   readonly isFull?: (() => boolean) | undefined;
-  /** Told of what was thrown and answered with `command/unexpected`. */
+  /** Called with exceptions that are answered as `command/unexpected`. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
 }
 
 /**
- * The operator's surface (R9): what happens as resources, what to do about it as tools, and news of what is committed. A fresh
- * server for each session, connection or request; it keeps what its client subscribed to and nothing else.
+ * The operator's surface (R9): state as resources, actions as tools, and news of commits. Each session, connection or request gets a new
+ * server, which holds only its client's subscriptions.
  */
 export function createOperatorMcp(options: OperatorMcpOptions): McpServerFactory {
   const { host, guided, by = OPERATOR, role = 'owner', url, isFull = () => false, onFault = () => undefined } = options;
@@ -146,10 +146,10 @@ function unknownResource(uri: string): ErrorEnvelope {
   });
 }
 
-/** What was thrown stays here: it may quote what nobody should read. */
+/** The exception is not sent: it may contain secrets. */
 function unexpected(what: string): ErrorEnvelope {
   return failure('command/unexpected', {
-    message: `${what} met something that must never happen.`,
-    suggestion: 'Nothing that was acknowledged is lost. See the log of the server.',
+    message: `${what} failed unexpectedly.`,
+    suggestion: 'Nothing that was acknowledged is lost. See the server log.',
   });
 }

@@ -15,8 +15,7 @@ import type {
 } from '@signalbox/model';
 
 /**
- * What an operator's program reads (PRD 10.2), with the names that the specification gives it. A run is an execution here, and
- * a task of an agent a run.
+ * The operator's resources (PRD 10.2), with the names of the specification. A run is called an execution here, and an agent's task a run.
  */
 export function executionSummary(
   record: Pick<WireRecord, 'id' | 'name' | 'status' | 'tags' | 'createdAt' | 'updatedAt' | 'startedAt' | 'endedAt'>,
@@ -50,7 +49,7 @@ export function executionDetail(record: RunRecord, spending: readonly Spending[]
   };
 }
 
-/** What only an execution has that an agent elsewhere is guided through. What such an agent spends is not ours to know. */
+/** The fields of guided executions only. The spending of their agents is unknown to us. */
 function guidedPart({ guided }: RunSummary) {
   return {
     kind: 'guided' as const,
@@ -177,7 +176,7 @@ export function approvalRecord(run: RunId, decision: WireDecision['decision'] & 
   };
 }
 
-/** A longer content is left where it is. */
+/** Longer content is not included. */
 const SHOWN_CONTENT = 4_096;
 
 export function artifactShown(run: RunId, record: ArtifactRecord) {
@@ -187,7 +186,7 @@ export function artifactShown(run: RunId, record: ArtifactRecord) {
     id,
     execution_id: run,
     node_id: node ?? null,
-    // An artifact is of the work that made it; which frame came then is not kept.
+    // An artifact belongs to the work that made it; its frame is not recorded.
     frame_id: null,
     key: key ?? null,
     version: version ?? 1,
@@ -197,7 +196,7 @@ export function artifactShown(run: RunId, record: ArtifactRecord) {
     bytes,
     content: isShown ? { text: content } : { reference: `artifact://${id}` },
     created_at: createdAt,
-    // A change makes another version.
+    // A change creates another version.
     updated_at: createdAt,
   };
 }

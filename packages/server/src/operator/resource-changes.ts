@@ -5,7 +5,7 @@ import { executionAddress, HEALTH, LIST, nodeAddress, SCHEME } from './address.t
 export function changedResources({ run, events, stream }: CommitNotice): readonly string[] {
   const execution = executionAddress(run);
   const changed = new Set<string>();
-  // What agents say is no event, but is told where events are.
+  // Agent output is not an event, but is shown with the events.
   if (events.length > 0 || stream.length > 0) changed.add(`${execution}/events`);
   for (const { event } of events) {
     changed.add(execution);

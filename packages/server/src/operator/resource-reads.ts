@@ -22,16 +22,16 @@ export interface OperatorHost extends Pick<RunHost, 'reader' | 'driven' | 'provi
   readonly runs: AllRuns;
 }
 
-/** Where a resource is asked for. */
+/** The address of a requested resource. */
 export interface ResourcePlace {
-  /** What stands for the parts in braces of the path, in order. */
+  /** The values of the braces in the path, in order. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }
 
 type Read<T extends object = object> = Promise<Result<T, ErrorEnvelope>>;
 
-/** Reads a run of a plan, or a guided one where that can be read so. */
+/** Reads a plan run, or a guided run if that has the resource. */
 export async function ofRun<T extends object>(
   { reader, runs }: Pick<OperatorHost, 'reader' | 'runs'>,
   { parts }: ResourcePlace,
@@ -49,7 +49,7 @@ export async function ofRun<T extends object>(
 
 function guidedHasNone({ id, guided }: RunSummary): ErrorEnvelope {
   return failure('run/guided', {
-    message: `Execution ${id} is guided: an agent elsewhere walks it through session ${guided?.sessionId}, and it has no frames, no state and no work of a plan.`,
+    message: `Execution ${id} is guided: an external agent walks it through session ${guided?.sessionId}, and it has no frames, state or plan work.`,
     suggestion: `Read signalbox://executions/${id}, and its events and approvals.`,
     details: { run: id, sessionId: guided?.sessionId ?? null },
   });
@@ -67,7 +67,7 @@ export function ofNode<T extends object>(
   });
 }
 
-/** Reads with what the query asks for; one that does not fit is refused by name. */
+/** Reads with a checked query; an invalid one is refused by name. */
 export async function withQuery<Schema extends z.ZodType>(
   query: URLSearchParams,
   schema: Schema,
@@ -78,8 +78,8 @@ export async function withQuery<Schema extends z.ZodType>(
   const [issue] = asked.error.issues;
   return err(
     failure('VALIDATION_ERROR', {
-      message: `The query of the resource does not fit: ${issue?.path.map(String).join('.')} ${issue?.message}.`,
-      suggestion: 'See the template of the resource for what its query takes.',
+      message: `The query of the resource is invalid: ${issue?.path.map(String).join('.')} ${issue?.message}.`,
+      suggestion: 'See the template of the resource for its query.',
     }),
   );
 }
@@ -96,7 +96,7 @@ export async function tasksOf(
   return reader.tasks(id, { node: nodeKey.parse(node) });
 }
 
-/** The frame in which a node came last, and the last in which it was there. */
+/** The frame in which a node last appeared, and the last one that had it. */
 export async function seenIn({ reader }: Pick<OperatorHost, 'reader'>, { id, frames }: RunRecord, node: string) {
   let mounted = 0;
   let left: number | undefined;
@@ -111,7 +111,7 @@ export async function seenIn({ reader }: Pick<OperatorHost, 'reader'>, { id, fra
   return { mounted, last: left ?? Math.max(0, frames - 1) };
 }
 
-/** What changed in state during a frame: from what each key was before it to what it was after. */
+/** The changes of state in a frame: each key's value before and after it. */
 export async function changesIn({ reader }: Pick<OperatorHost, 'reader'>, run: RunId, frame: number) {
   const changes: Record<string, { old: Json; new: Json }> = {};
   for await (const { key, old, new: now } of transitionsIn(reader, run, frame)) {
@@ -120,7 +120,7 @@ export async function changesIn({ reader }: Pick<OperatorHost, 'reader'>, run: R
   return changes;
 }
 
-/** What renders read of volatile state that was another value, or not read, in the frame before. */
+/** Volatile state that renders read with another value than in the previous frame, or did not read there. */
 export async function volatileChangesIn({ reader }: Pick<OperatorHost, 'reader'>, run: RunId, frame: number) {
   const before = frame === 0 ? new Map<string, Json>() : await reader.at(run, 'read', frame - 1);
   const after = await reader.at(run, 'read', frame);
@@ -133,7 +133,7 @@ export async function volatileChangesIn({ reader }: Pick<OperatorHost, 'reader'>
   return changes;
 }
 
-/** How rows of reads name keys of volatile state. */
+/** The prefix of volatile keys in rows of reads. */
 const VOLATILE = 'v:';
 
 function volatileValue(row: Json | undefined): Json {
@@ -165,14 +165,14 @@ export async function eventsOfFrame(
   }
 }
 
-/** A place in the events of a run from which it is not far to a frame: frames come in order, so that half can be left out each time. */
+/** A place in a run's events shortly before a frame, by binary search: frames are in order. */
 async function beforeFrame(reader: OperatorHost['reader'], { id, nextSeq }: RunRecord, frame: number): Promise<number> {
   let [low, high] = [0, nextSeq];
   while (high - low > EVENTS) {
     const middle = Math.floor((low + high) / 2);
     const seen = await reader.events(id, middle, EVENTS);
     const next = seen.map(({ event }) => event).find(event => event.type === 'frame.committed');
-    // One that comes later than where it was looked is not the one, and neither is any after it.
+    // The first event beyond the search range is too late, and so are all after it.
     if (next === undefined) return low;
     if (next.frame > frame) high = middle;
     else low = next.seq;
@@ -185,8 +185,8 @@ const EVENTS = 1_000;
 
 function unknownNode(run: RunId, given: string): ErrorEnvelope {
   return failure('run/node-unknown', {
-    message: `Run ${run} has no node ${given.slice(0, 64)} now.`,
-    suggestion: 'Read the last frame of the execution for the nodes that there are.',
+    message: `Run ${run} currently has no node ${given.slice(0, 64)}.`,
+    suggestion: 'Read the last frame of the execution for its nodes.',
     details: { run },
   });
 }

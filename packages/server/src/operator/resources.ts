@@ -33,12 +33,12 @@ import {
   withQuery,
 } from './resource-reads.ts';
 
-/** What a program of an operator can read, by address (PRD 10.3). */
+/** A resource that operator clients can read, by address (PRD 10.3). */
 export interface OperatorResource {
   readonly name: OperatorResourceKey;
-  /** The row of the access table that a query needs, where it is not that of the name. */
+  /** The row of the access table that a query needs, if it differs from that of the name. */
   accessOf?(query: URLSearchParams): OperatorResourceKey;
-  /** An RFC 6570 template; what is in the query may be left out. */
+  /** An RFC 6570 template; query parameters are optional. */
   readonly uri: string;
   readonly description: string;
   read(host: OperatorHost, place: ResourcePlace): Promise<Result<object, ErrorEnvelope>>;
@@ -71,7 +71,7 @@ export const operatorResources: readonly OperatorResource[] = [
     name: 'executions',
     uri: `${SCHEME}executions{?kind,status,name,tag,after,limit}`,
     description:
-      'Executions of plans, and guided ones that agents elsewhere walk, newest first. Go on with "after" = the "next" of the page before.',
+      'Executions of plans, and guided ones that external agents walk, newest first. For the next page, pass "after" = the "next" of the previous one.',
     read: (host, { query }) =>
       withQuery(query, listPage, async ({ status, limit = PAGE, ...asked }) => {
         const page = await host.runs.list({ ...asked, limit, ...(status && { status: [status] }) });
@@ -84,7 +84,7 @@ export const operatorResources: readonly OperatorResource[] = [
   {
     name: 'execution',
     uri: `${SCHEME}executions/{id}`,
-    description: 'One execution: what it runs, where it stands, what it spent and gave back.',
+    description: 'One execution: its plan, status, spending and result.',
     read: (host, place) =>
       ofRun<object>(
         host,
@@ -110,7 +110,7 @@ export const operatorResources: readonly OperatorResource[] = [
   {
     name: 'frames',
     uri: `${SCHEME}executions/{id}/frames{?from,limit}`,
-    description: 'Frames of an execution, oldest first: what made each, and which keys of state it wrote.',
+    description: 'Frames of an execution, oldest first: what triggered each, and which keys of state it wrote.',
     read: (host, place) =>
       ofRun(host, place, ({ id }) =>
         withQuery(place.query, page, async ({ from = 0, limit = PAGE }) => {
@@ -122,7 +122,7 @@ export const operatorResources: readonly OperatorResource[] = [
   {
     name: 'frame',
     uri: `${SCHEME}executions/{id}/frames/{index}`,
-    description: 'One frame: the tree of the plan, what changed in state, and the events of the frame.',
+    description: 'One frame: the tree of the plan, the changes of state, and the events of the frame.',
     read: (host, place) =>
       ofRun(host, place, async record => {
         const { id, frames } = record;
@@ -164,7 +164,7 @@ export const operatorResources: readonly OperatorResource[] = [
   {
     name: 'node',
     uri: `${SCHEME}executions/{id}/nodes/{node_id}`,
-    description: 'One node of the plan: its status, the file and line it stands in, and the work done for it.',
+    description: 'One node of the plan: its status, its file and line, and the work done for it.',
     read: (host, place) =>
       ofNode(host, place, async (record, { node }) => {
         const seen = await seenIn(host, record, node.id);
@@ -175,7 +175,7 @@ export const operatorResources: readonly OperatorResource[] = [
   {
     name: 'node-runs',
     uri: `${SCHEME}executions/{id}/nodes/{node_id}/runs`,
-    description: 'What agents did for a node: one entry for each time, with tokens, tool calls and result.',
+    description: 'Work of agents for a node: one entry for each time, with tokens, tool calls and result.',
     read: (host, place) =>
       ofNode(host, place, async (record, { node, data }) => {
         const model = typeof data.model === 'string' ? data.model : null;
@@ -192,7 +192,7 @@ export const operatorResources: readonly OperatorResource[] = [
     name: 'artifacts',
     uri: `${SCHEME}executions/{id}/artifacts{?from,limit}`,
     description:
-      'What an execution produced for people to look at, oldest first. A short content is here, a longer one under its reference.',
+      'Outputs of an execution for people to look at, oldest first. Short content is included, longer content is at its reference.',
     read: (host, place) =>
       ofRun(host, place, ({ id }) =>
         withQuery(place.query, page, async ({ from = 0, limit = PAGE }) => {
@@ -204,7 +204,7 @@ export const operatorResources: readonly OperatorResource[] = [
   {
     name: 'approvals',
     uri: `${SCHEME}executions/{id}/approvals`,
-    description: 'What waits for a person in an execution.',
+    description: 'Decisions of an execution that wait for a person.',
     read: (host, place) =>
       ofRun<object>(
         host,
@@ -224,7 +224,7 @@ export const operatorResources: readonly OperatorResource[] = [
     accessOf: query => (query.has('file') ? 'scripts?file' : 'scripts'),
     uri: `${SCHEME}scripts{?file,after,limit}`,
     description:
-      'Plans that were run here, the one that ran last first. Go on with "after" = the "next" of the page before. With "file", that plan alone, and the JSON Schema of the input that it takes; it is not run.',
+      'Plans that were run here, last used first. For the next page, pass "after" = the "next" of the previous one. With "file", only that plan, and the JSON Schema of its input; it is not run.',
     read: (host, { query }) =>
       withQuery(query, scriptsPage, async ({ file, after, limit = PAGE }) => {
         if (file !== undefined) {
@@ -239,7 +239,7 @@ export const operatorResources: readonly OperatorResource[] = [
     name: 'health',
     uri: HEALTH,
     description:
-      'Whether the server works, how much it drives, what waits for a person, how the providers of models do and what is left of their rate limits.',
+      'Whether the server works, how many runs it drives, what waits for a person, and the health and remaining rate limits of model providers.',
     async read(host) {
       const waiting = await host.reader.decisions({ status: ['open'] });
       return ok({
@@ -253,7 +253,7 @@ export const operatorResources: readonly OperatorResource[] = [
   },
 ];
 
-/** Transcripts are long; what an agent said beyond this is in the stream of its task. */
+/** Transcripts are long; output beyond this is in the stream of its task. */
 const STREAM_MOST = 5_000;
 
 interface FoundResource {
@@ -263,7 +263,7 @@ interface FoundResource {
   readonly access: OperatorResourceKey;
 }
 
-/** The resource at an address, and its place in it. */
+/** The resource at an address, and its place. */
 export function resourceAt(address: string): FoundResource | undefined {
   if (!address.startsWith(SCHEME)) return undefined;
   const [path = '', query = ''] = address.slice(SCHEME.length).split('?', 2);

@@ -16,21 +16,21 @@ import {
 } from './tool.ts';
 
 const stateKey = text.min(1).max(1024).describe('A key of the state that the plan declares.');
-const trigger = text.min(1).max(1024).describe('Why, in words: it is kept in the log, beside who and both values.');
+const trigger = text.min(1).max(1024).describe('The reason; logged with who asked and both values.');
 
 export const stateTools: readonly OperatorTool[] = [
   tool({
     name: 'state.set',
     title: 'Set a key of state',
-    description: `Puts a value in the place of what a key of an execution's durable state holds; the execution is rendered anew with it.
-It must fit what the plan declares, otherwise it is refused with plan/state-invalid and nothing is changed. Read the newest frame first to know what is there.
-To add to what is there, use state.update: it cannot overwrite what happened since you looked.`,
+    description: `Replaces the value of a key of an execution's durable state; the execution is rendered again with it.
+It must fit the plan's declaration, otherwise it is refused with plan/state-invalid and nothing changes. Read the newest frame first to know the current value.
+To add to the current value, use state.update: it cannot overwrite changes made since you read.`,
     annotations: harms,
     template: { execution_id: EXECUTION, key: '<key>', value: '<value>', trigger: '<why>' },
     input: z.strictObject({
       ...executionFields,
       key: stateKey,
-      value: json.optional().describe('Left out, the key is taken away.'),
+      value: json.optional().describe('Leave it out to delete the key.'),
       trigger,
     }),
     answer: stateChangeSchema,
@@ -40,10 +40,10 @@ To add to what is there, use state.update: it cannot overwrite what happened sin
   tool({
     name: 'state.update',
     title: 'Update a key of state',
-    description: `Changes a key of an execution's durable state by what it holds when the change is made, not by what you last read: two updates at once both count.
-increment adds a number (a negative one takes away), append adds one item at the end of a list, merge puts the fields of an object over those that are there (one level deep; null is a value). A key that holds nothing counts as 0, an empty list, an object without fields.
-What it makes must fit the plan, otherwise it is refused with plan/state-invalid and nothing is changed.
-Calling it twice does it twice.`,
+    description: `Changes a key of an execution's durable state based on its value at the time of the change, not on the one you last read: two concurrent updates both count.
+increment adds a number (a negative one subtracts), append adds one item at the end of a list, merge puts fields over those of an object (one level deep; null is a value). A key without a value counts as 0, an empty list, or an object without fields.
+The result must fit the plan, otherwise it is refused with plan/state-invalid and nothing changes.
+Calling it twice applies it twice.`,
     annotations: adds,
     template: { execution_id: EXECUTION, key: '<key>', op: 'increment', value: 1, trigger: '<why>' },
     input: z.strictObject({
@@ -60,16 +60,16 @@ Calling it twice does it twice.`,
   tool({
     name: 'approval.respond',
     title: 'Answer a decision',
-    description: `Answers what waits for a person in an execution: a tool call that needs consent, a question, a review.
-Read signalbox://executions/{id}/approvals first and answer what is shown there; only a person, or you where a person said so, decides.
-It is answered once: a second answer gets the first one's outcome back. The execution goes on by itself.`,
+    description: `Answers a question that waits for a person in an execution: a tool call that needs consent, a choice, a review.
+Read signalbox://executions/{id}/approvals first and answer what is shown there; only a person decides, or you if a person told you to.
+It is answered once: a second answer returns the first outcome. The execution continues on its own.`,
     annotations: harms,
     template: { execution_id: EXECUTION, approval_id: '<id of an approval>', decision: 'approve', comment: '<why>' },
     input: z.strictObject({
       ...executionFields,
-      approval_id: approvalId.describe('As the approvals of the execution list it.'),
+      approval_id: approvalId.describe('As listed in the approvals of the execution.'),
       decision: z.enum(['approve', 'deny']),
-      comment: text.max(4096).optional().describe('Why; whoever asked reads it.'),
+      comment: text.max(4096).optional().describe('The reason, shown to the asker.'),
     }),
     answer: approvalSchema,
     async call({ runs, by }, { execution_id, approval_id, decision, comment }) {

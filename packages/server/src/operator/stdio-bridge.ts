@@ -1,12 +1,11 @@
 /**
- * Hands on what a client says on standard streams to the server that owns the data directory, and back.
+ * Forwards messages between a client on standard streams and the server that owns the data directory.
  *
- * B1  Every request is answered once: by the server, or with why it could not be. One whose answer was cut off says that its
- *     outcome is not known.
- * B2  What the client does not wait for an answer to, and its handshake, are handed on one after another; requests do not wait
- *     for each other.
- * B3  With 2025-11-25 the news of the session are asked for from the handshake on, and again where they broke off.
- * B4  Nothing but messages is written.
+ * B1  Every request is answered once: by the server, or with why that failed. A request whose answer was cut off gets an error that says
+ *     that its outcome is unknown.
+ * B2  Notifications and the handshake are forwarded one after another; requests do not wait for each other.
+ * B3  With 2025-11-25 the session's news are requested from the handshake on, and again after a disconnect.
+ * B4  Only messages are written.
  */
 import { once } from 'node:events';
 import type { Machine } from '@signalbox/app/runs';
@@ -20,18 +19,18 @@ import { type StdioStreams, tooLongLine } from '../mcp/mcp-stdio.ts';
 import { type BridgeId, type BridgeMessage, bridgeMessage, modernHeaders, refusedLine } from './bridge-message.ts';
 
 export interface BridgeOptions {
-  /** Where the server is now. */
+  /** The current address of the server. */
   readonly server: () => { readonly url: string; readonly token: string };
   readonly timers: Machine['timers'];
   readonly onFault: (thrown: unknown) => void;
-  /** Aborted when the program is to end. */
+  /** Aborted when the program should end. */
   readonly ending?: AbortSignal;
 }
 
-/** How long it waits before it asks for news again. */
+/** How long it waits before it requests news again. */
 const AGAIN_MS = 1_000;
 
-/** Serves one client on the standard streams until it closes its end, or the program is to end. */
+/** Serves one client on the standard streams until it closes its end, or the program should end. */
 export async function bridgeOnStdio(
   { server, timers, onFault, ending }: BridgeOptions,
   { input, output }: StdioStreams = { input: process.stdin, output: process.stdout },
@@ -40,7 +39,7 @@ export async function bridgeOnStdio(
   const underWay = new Map<BridgeId, AbortController>();
   let session: { readonly id: string; readonly revision: string } | undefined;
 
-  /** Waits for a client that does not read; so does the server then, as long as it likes. */
+  /** Waits while the client does not read, and thereby holds up the server. */
   async function write(line: string): Promise<void> {
     if (output.write(`${line}\n`) || ended.signal.aborted) return;
     await once(output, 'drain', { signal: ended.signal }).catch(() => undefined);
@@ -75,7 +74,7 @@ export async function bridgeOnStdio(
       await handBack(response, id);
       if (method === 'notifications/initialized' && session !== undefined) void follow();
     } catch (thrown) {
-      // A request that its client took back is not answered.
+      // A canceled request is not answered.
       if (own.signal.aborted || ended.signal.aborted) return;
       if (id !== undefined) await write(refusedLine(id, unreachable()));
       else onFault(thrown);
@@ -84,7 +83,7 @@ export async function bridgeOnStdio(
     }
   }
 
-  /** Writes what was answered; where that has no answer to the request in it, why. */
+  /** Writes the messages of a response; if none of them answers the request, an error. */
   async function handBack(response: Response, id: BridgeId | undefined): Promise<void> {
     let isAnswered = id === undefined;
     const newSession = response.headers.get('mcp-session-id');
@@ -101,7 +100,7 @@ export async function bridgeOnStdio(
         isAnswered = true;
         continue;
       }
-      // What is refused below the level of calls does not know whose it is.
+      // Refusals below the level of tool calls have no request id.
       const isOurs = message.data.id === null && message.data.error !== undefined && id !== undefined;
       isAnswered ||= isOurs || message.data.id === id;
       await write(JSON.stringify(isOurs ? { ...message.data, id } : given));
@@ -142,7 +141,7 @@ export async function bridgeOnStdio(
   for await (const line of textLines(input.pipe(lines))) {
     if (line.trim() === '') continue;
     const message = bridgeMessage(line);
-    // Over HTTP a request of 2026-07-28 is taken back by ending it.
+    // Over HTTP, a request of 2026-07-28 is canceled by ending it.
     if (message?.method === 'notifications/cancelled' && message.revision !== undefined) {
       underWay.get(message.params?.requestId ?? '')?.abort();
       continue;
@@ -163,12 +162,12 @@ const rpc = z.looseObject({
 });
 const handshakeAnswer = z.object({ result: z.object({ protocolVersion: z.string() }) });
 
-/** The events of a stream, as they come. */
+/** The events of a stream, as they arrive. */
 function sentEvents(body: ReadableStream<Uint8Array>): ReadableStream<EventSourceMessage> {
   return body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
 }
 
-/** The messages of an answer, each as text. */
+/** The messages of a response, each as text. */
 async function* messagesOf(response: Response): AsyncGenerator<string> {
   if (response.headers.get('content-type')?.startsWith('text/event-stream') === true && response.body !== null) {
     for await (const { data } of sentEvents(response.body)) if (data !== '') yield data;
@@ -194,7 +193,7 @@ function unreachable(): ErrorEnvelope {
   return failure('request/unreachable', {
     message: 'The process that owns the data directory does not answer.',
     suggestion:
-      'It may have ended: start "signalbox serve" again, or start this program anew. Nothing that was acknowledged is lost.',
+      'It may have ended: start "signalbox serve" again, or restart this program. Nothing that was acknowledged is lost.',
     retry: { kind: 'retryable_after_ms', afterMs: AGAIN_MS },
   });
 }
@@ -202,7 +201,7 @@ function unreachable(): ErrorEnvelope {
 function cutOff(): ErrorEnvelope {
   return failure('request/unreachable', {
     message:
-      'The connection to the process that owns the data directory was cut off before it had answered; what became of the request is not known.',
-    suggestion: 'Read how things stand before you send it again.',
+      'The connection to the process that owns the data directory was cut off before it answered; the outcome of the request is unknown.',
+    suggestion: 'Read the current state before you send it again.',
   });
 }

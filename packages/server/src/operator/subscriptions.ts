@@ -1,11 +1,11 @@
 /**
- * What operators' programs hear without asking, as each revision of the protocol has it.
+ * Notifications to operator clients, as each protocol revision defines them.
  *
- * N1  2025-11-25: a session hears of every commit (PRD 10.5) from its handshake to its end, and of changes of the resources
- *     that it subscribed to. It is told what was missed where that is no longer kept.
- * N2  2026-07-28: who listens hears of changes of the resources that were named, and of nothing else. The change of `…/events`
- *     carries what was committed, as a session would be told it.
- * N3  An address is subscribed to without its query: what it shows of a resource changes with the resource.
+ * N1  2025-11-25: a session is notified of every commit (PRD 10.5) from its handshake to its end, and of changes of the resources that it
+ *     subscribed to. It is told how many notifications were dropped.
+ * N2  2026-07-28: a listener is notified of changes of the named resources only. The change of `…/events` carries the same notifications
+ *     that a session would get.
+ * N3  Subscriptions ignore the query: every view of a resource changes with the resource.
  */
 import {
   type JSONRPCMessage,
@@ -22,13 +22,13 @@ import { notificationsOf, type OperatorNotification } from './notifications.ts';
 import { changedResources } from './resource-changes.ts';
 import { resourceAt } from './resources.ts';
 
-/** The field of `_meta` in which a change carries what was committed. */
+/** The field of `_meta` in which a change carries notifications. */
 export const NEWS_FIELD = 'signalbox/news';
 
-/** A session subscribes to as many resources. */
+/** The most resources that a session can subscribe to. */
 const MOST_SUBSCRIPTIONS = 1_000;
 
-/** How much is kept of a session's news for a client that lost its connection (PRD 7.8.4). */
+/** How much of a session's news is kept for reconnecting (PRD 7.8.4). */
 export const keptNews = {
   events: 1_000,
   bytes: 4 * 1_048_576,
@@ -36,13 +36,14 @@ export const keptNews = {
 };
 
 function missedNews(count: number) {
-  const suggestion = 'They are not kept. Read what you follow anew: signalbox://executions/{id}/events has everything.';
+  const suggestion =
+    'They are not kept. Read the resources that you follow again: signalbox://executions/{id}/events has everything.';
   return { method: 'signalbox.events.missed', params: { count, suggestion } };
 }
 
 type Followed = Pick<RunHost, 'feed' | 'providers'>;
 
-/** Lets a server tell its client, for as long as the two are connected. */
+/** Notifies a server's client for as long as the two are connected. */
 export function tellNews(
   server: McpServer,
   host: Followed,
@@ -53,7 +54,7 @@ export function tellNews(
   let stop: () => void = () => undefined;
   server.server.onclose = () => stop();
   if (era === 'modern') {
-    // Over HTTP every request is for itself; who listens there is on the bus.
+    // Over HTTP every request is independent; listeners there use the bus.
     if (requestInfo === undefined) stop = followChanges(host, changes => changes.forEach(send));
     return;
   }
@@ -61,12 +62,12 @@ export function tellNews(
   let isConnected = false;
   server.server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
     if (!isConnected)
-      throw refused('A subscription is of a session, and this request is of none.', 'Begin one with "initialize".');
+      throw refused('Subscriptions need a session, and this request has none.', 'Begin one with "initialize".');
     if (resourceAt(uri) === undefined)
       throw refused(`There is no resource ${uri.slice(0, 200)}.`, 'List the resources and their templates.');
     if (subscribed.size >= MOST_SUBSCRIPTIONS && !subscribed.has(uri)) {
       throw refused(
-        `A session subscribes to ${MOST_SUBSCRIPTIONS} resources at most.`,
+        `A session can subscribe to at most ${MOST_SUBSCRIPTIONS} resources.`,
         'Unsubscribe from some of them.',
       );
     }
@@ -96,14 +97,14 @@ export function tellNews(
     }
     if (missed > 0 && era === 'legacy') void server.server.notification(missedNews(missed)).catch(() => undefined);
     missed = 0;
-    // A client that is gone hears nothing; its session ends by itself.
+    // A disconnected client gets nothing; its session ends on its own.
     void server.server
       .notification({ method: notification.method, params: { ...notification.params } })
       .catch(() => undefined);
   }
 }
 
-/** The changes that who listens over HTTP with 2026-07-28 can hear of. Only what is committed speaks on it. */
+/** The changes for listeners over HTTP with 2026-07-28. Only commits are published on it. */
 export function changeBus(host: Followed): ServerEventBus {
   return {
     publish: () => undefined,
@@ -121,7 +122,7 @@ interface Change {
   readonly params: { readonly uri: string; readonly _meta?: Record<string, unknown> };
 }
 
-/** Tells of every commit: which resources it changed, and what it means. Providers of models change without one. */
+/** Reports every commit: the resources that it changed, and its notifications. Model providers change without a commit. */
 function followChanges(
   { feed, providers }: Followed,
   tell: (changes: readonly Change[], news: readonly OperatorNotification[]) => void,

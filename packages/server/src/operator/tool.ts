@@ -8,28 +8,28 @@ import type { DescribedTool } from '../mcp/tool-definitions.ts';
 import { knownRun } from '../routes/known-run.ts';
 import { summaryOf } from './resource-reads.ts';
 
-/** What a tool works with. */
+/** The collaborators of a tool. */
 export interface ToolDesk {
   readonly host: RunHost;
   readonly runs: AllRuns;
-  /** Who asks, as the events will say it. */
+  /** The caller's name, as used in events. */
   readonly by: string;
-  /** Where this server is reached over HTTP, if it is. */
+  /** The server's HTTP address, if it has one. */
   readonly url?: string | undefined;
 }
 
 interface Answered {
   readonly value: object;
-  /** What comes beside the value: a file, or where it is. */
+  /** Content besides the value: a file, or a link to it. */
   readonly attached?: readonly ContentBlock[] | undefined;
 }
 
 export type Answer = Promise<Result<Answered, ErrorEnvelope>>;
 
-/** What a program of an operator can do (PRD 10.4), with the names that the specification gives it. */
+/** A tool for operator clients (PRD 10.4), with the names of the specification. */
 export interface OperatorTool extends DescribedTool {
   readonly name: OperatorToolName;
-  /** `input` was checked. */
+  /** `input` is already checked. */
   call(desk: ToolDesk, input: unknown): Answer;
 }
 
@@ -43,25 +43,25 @@ export function tool<Schema extends z.ZodType>(
 }
 
 export const executionFields = {
-  execution_id: text.min(1).max(64).describe('The whole id of the execution, as signalbox://executions lists it.'),
+  execution_id: text.min(1).max(64).describe('The full id of the execution, as listed in signalbox://executions.'),
 };
 export const nodeFields = {
   ...executionFields,
-  node_id: text.min(1).max(1024).describe('The id of a node, as plan_tree of the newest frame has it.'),
+  node_id: text.min(1).max(1024).describe('The id of a node, as in plan_tree of the newest frame.'),
 };
 export const EXECUTION = '<id of an execution>';
 export const NODE = '<id of a node>';
 
 const hints = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 export const looks = { ...hints, readOnlyHint: true };
-/** Can be repeated without doing more. */
+/** Repeating it has no further effect. */
 export const moves = hints;
-/** Does something each time. */
+/** Has an effect each time. */
 export const adds = { ...hints, idempotentHint: false };
-/** Takes something away that was under way or there. */
+/** Ends or removes something. */
 export const harms = { ...hints, destructiveHint: true };
 
-/** Does something to an execution and answers how it stands then. */
+/** Acts on an execution and returns its state afterwards. */
 export async function act(desk: ToolDesk, given: string, action: Parameters<RunHost['act']>[1]): Answer {
   const run = await knownRun(desk.host.reader, given);
   if (!run.ok) return run;
@@ -69,7 +69,7 @@ export async function act(desk: ToolDesk, given: string, action: Parameters<RunH
   return acted.ok ? summaryNow(desk, run.value.id) : acted;
 }
 
-/** Makes another execution of one, and answers how that one stands. */
+/** Forks an execution and returns the new one. */
 export async function fork(desk: ToolDesk, given: string, request: Parameters<RunHost['fork']>[1]): Answer {
   const run = await knownRun(desk.host.reader, given);
   if (!run.ok) return run;

@@ -3,5 +3,5 @@ import { nodeTools } from './node-tools.ts';
 import { stateTools } from './state-tools.ts';
 import type { OperatorTool } from './tool.ts';
 
-/** Everything that a program of an operator can do. */
+/** All tools for operator clients. */
 export const operatorTools: readonly OperatorTool[] = [...executionTools, ...nodeTools, ...stateTools];

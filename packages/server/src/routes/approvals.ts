@@ -9,7 +9,7 @@ export function approvalHandlers(all: Pick<AllRuns, 'decisions' | 'answer'>): Se
   return {
     async decisions(_, asked) {
       const run = runId.optional().safeParse(asked.run);
-      if (!run.success) return err(invalid('"run" must be the whole id of a run'));
+      if (!run.success) return err(invalid('"run" must be the full id of a run'));
       return listed('approvals', await all.decisions({ ...asked, run: run.data }));
     },
     resolve: ({ decision }, body, { user }) => all.answer(decision, body, user),

@@ -5,7 +5,7 @@ import { rangeOf } from '../http/content-range.ts';
 import type { Serving } from '../http/handlers.ts';
 import { listed } from './paging.ts';
 
-/** What runs keep for people to see, and what follows from the turns of agents. */
+/** Artifacts of runs, and those derived from agent turns. */
 export function artifactHandlers(
   all: Pick<AllRuns, 'artifacts' | 'artifact'>,
 ): Serving<'artifacts' | 'artifact' | 'artifactContent'> {
@@ -24,7 +24,7 @@ export function artifactHandlers(
   };
 }
 
-/** Contents never change: a digest stands for one for ever. What is derived is another once its snapshots are collected. */
+/** Content never changes: a digest names one content forever. Derived content changes once its snapshots are collected. */
 function contentAnswer(
   asked: Headers,
   artifact: Pick<WireArtifact, 'digest' | 'mimeType' | 'name' | 'derived'>,

@@ -7,7 +7,7 @@ import { err, ok } from '@signalbox/model';
 import type { Serving } from '../http/handlers.ts';
 import { ownersWordRefusal } from '../http/owner-only.ts';
 
-/** Runs as files. */
+/** Exports and imports of runs. */
 export function bundleHandlers({ bundles }: Pick<RunHost, 'bundles'>): Serving<'bundle' | 'importBundle'> {
   return {
     async bundle({ run }) {

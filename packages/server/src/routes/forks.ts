@@ -5,7 +5,7 @@ import type { Caller, Serving } from '../http/handlers.ts';
 import { ownersWordRefusal } from '../http/owner-only.ts';
 import { listed, MANY, pageOf } from './paging.ts';
 
-/** Going back and branching off. */
+/** Forks, reruns, undo and rollback. */
 export function forkHandlers(
   host: RunHost,
 ): Serving<'fork' | 'rerun' | 'lineage' | 'checkpoints' | 'undo' | 'rollback'> {

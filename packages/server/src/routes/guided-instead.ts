@@ -5,8 +5,8 @@ import { refuse } from '../http/answer.ts';
 import type { Asked } from '../http/asked.ts';
 
 /**
- * What is asked of a run that no plan drives: where it is a guided one, the answer says so and what to do instead. It looks
- * only at what was refused as unknown, so it costs nothing for runs of plans.
+ * Turns an unknown-run refusal into one that says what to do instead, if the run is guided. It acts only on refusals, so it costs nothing
+ * for plan runs.
  */
 export function guidedInstead(runs: Pick<AllRuns, 'find'>): MiddlewareHandler<Asked> {
   return async (context, next) => {
@@ -28,16 +28,16 @@ function instead({ id: run, guided }: RunSummary, method: string, [what = '', , 
   const isGraphs = what === 'edges' || what === 'chat' || (what === 'nodes' && verb === undefined);
   if (isGraphs && method !== 'GET') {
     return failure('run/not-a-graph', {
-      message: `Run ${run} is guided by a workflow, not a graph: its steps are those of the workflow, and an agent elsewhere walks them.`,
+      message: `Run ${run} is guided by a workflow, not a graph: its steps are those of the workflow, and an external agent walks them.`,
       suggestion:
         what === 'chat'
           ? 'Answer what it waits for (GET /api/approvals?kind=guided), or talk to the agent that walks it.'
-          : 'Change the source of the workflow, and let the agent start it anew.',
+          : 'Change the source of the workflow, and let the agent start it again.',
       details,
     });
   }
   return failure('run/guided', {
-    message: `Run ${run} is guided: an agent elsewhere walks it through session ${sessionId}, and ${whyNot(what, verb)}.`,
+    message: `Run ${run} is guided: an external agent walks it through session ${sessionId}, and ${whyNot(what, verb)}.`,
     suggestion: todo(what, verb, sessionId),
     details,
   });
@@ -49,22 +49,22 @@ function whyNot(what: string, verb: string | undefined): string {
     case 'stop':
     case 'terminate':
     case 'cancel':
-      return 'nothing here drives it that could be stopped';
+      return 'nothing here drives it';
     case 'resume':
     case 'retry':
     case 'signals':
     case 'reset':
-      return 'only that agent moves it on';
+      return 'only that agent can advance it';
     case 'fork':
     case 'rerun':
-      return 'it branches where that agent goes on from an earlier place';
+      return 'it forks when that agent continues from an earlier place';
     case 'keep':
     case 'unkeep':
-      return 'it stays for as long as its session';
+      return 'it is kept for as long as its session';
     case 'bundle':
       return 'it is exported with its session';
     default:
-      return 'it has no frames, no tasks and no state of a plan';
+      return 'it has no frames, tasks or plan state';
   }
 }
 
@@ -74,20 +74,20 @@ function todo(what: string, verb: string | undefined, session: string): string {
     case 'stop':
     case 'terminate':
     case 'cancel':
-      return 'Tell the agent to stop; what it has done so far stays, and can be taken up again.';
+      return 'Tell the agent to stop; its work so far is kept, and can be resumed.';
     case 'resume':
     case 'retry':
     case 'signals':
     case 'reset':
-      return `Tell the agent to go on: resume_session finds session ${session}, continue_workflow takes the next step.`;
+      return `Tell the agent to continue: resume_session finds session ${session}, continue_workflow takes the next step.`;
     case 'fork':
     case 'rerun':
-      return 'Give the agent the state token of the earlier place, or of a checkpoint: continue_workflow goes on from there.';
+      return 'Give the agent the state token of the earlier place, or of a checkpoint: continue_workflow continues from there.';
     case 'keep':
     case 'unkeep':
-      return `Say "signalbox sessions ${what} ${session}".`;
+      return `Run "signalbox sessions ${what} ${session}".`;
     case 'bundle':
-      return `Say "signalbox export ${session}".`;
+      return `Run "signalbox export ${session}".`;
     default:
       return `See GET /api/runs/:run, its /events, or GET /api/sessions/${session}.`;
   }

@@ -10,7 +10,7 @@ type Reads = 'events' | 'frames' | 'tree' | 'state' | 'transitions' | 'tasks' | 
 
 const DEFAULT_LIMIT = 200;
 
-/** What a run was and is, in pages. Nothing here changes anything. */
+/** The history and state of a run, in pages. Read-only. */
 export function historyHandlers(
   { reader, blobs }: Pick<RunHost, 'reader' | 'blobs'>,
   all: Pick<AllRuns, 'events'>,
@@ -25,7 +25,7 @@ export function historyHandlers(
 
     async frames({ run: { id } }, { from = 0, limit = DEFAULT_LIMIT }) {
       const frames = await reader.frames(id, from, limit);
-      // Frames that were collected leave gaps.
+      // Collected frames leave gaps.
       return ok({
         frames: frames.map(frame => ({ ...frame, planVersion: frame.planVersion ?? 1 })),
         next: (frames.at(-1)?.index ?? from - 1) + 1,
@@ -38,7 +38,7 @@ export function historyHandlers(
       return ok({ frame, tree: (await readTree(reader, id, frame)).map(({ node }) => node) });
     },
 
-    /** Without a frame, what holds now: also what was written after the last one. */
+    /** Without a frame, the current values, including those written after the last frame. */
     async state({ run: { id, frames } }, { frame = frames }) {
       if (frame > frames) return err(unknownFrame(id, frames));
       const [state, reads] = await Promise.all([reader.at(id, 'state', frame), reader.at(id, 'read', frame)]);
@@ -90,7 +90,7 @@ export function historyHandlers(
 const VOLATILE = 'vol:';
 const keptRead = z.object({ value: json.optional() });
 
-/** Of a run that keeps what it reads there is the value; of another only that it was read. */
+/** The value, for runs that record their reads; for others only that it was read. */
 function volatileReads(reads: ReadonlyMap<string, Json>): NonNullable<FrameState['volatile']> {
   return Object.fromEntries(
     [...reads]
@@ -102,7 +102,7 @@ function volatileReads(reads: ReadonlyMap<string, Json>): NonNullable<FrameState
 function unknownTask(run: RunId): ErrorEnvelope {
   return failure('run/task-unknown', {
     message: `Run ${run} has no such task.`,
-    suggestion: 'List the tasks of the run and give the whole id of one.',
+    suggestion: 'List the tasks of the run and pass the full id of one.',
     details: { run },
   });
 }

@@ -1,7 +1,7 @@
 import type { RunHost } from '@signalbox/app/runs';
 import type { Serving } from '../http/handlers.ts';
 
-/** What a node was given, which plans there are and what they take, and whether a run is as it was written. */
+/** Inputs of nodes, known plans and their inputs, and verification of runs. */
 export function inspectionHandlers({
   inspection,
 }: Pick<RunHost, 'inspection'>): Serving<'nodeInput' | 'verify' | 'replay' | 'plans' | 'describePlan'> {

@@ -4,7 +4,7 @@ import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, runId } 
 
 export { unknownRun };
 
-/** The run of a whole id. */
+/** The run with a full id. */
 export async function knownRun(reader: RunReader, given: string): Promise<Result<RunRecord, ErrorEnvelope>> {
   const id = runId.safeParse(given);
   const record = id.success ? await reader.run(id.data) : undefined;
@@ -13,8 +13,8 @@ export async function knownRun(reader: RunReader, given: string): Promise<Result
 
 export function unknownFrame(run: RunId, frames: number): ErrorEnvelope {
   return failure('run/frame-unknown', {
-    message: `Run ${run} has ${frames} frames, and not the one that was asked for.`,
-    suggestion: 'Ask for a frame from 0 on that is below the number of frames.',
+    message: `Run ${run} has ${frames} frames; the requested frame does not exist.`,
+    suggestion: 'Request a frame from 0 to below the number of frames.',
     details: { run, frames },
   });
 }

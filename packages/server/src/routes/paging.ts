@@ -3,7 +3,7 @@ import { type ErrorEnvelope, ok, type Result } from '@signalbox/model';
 
 export { badCursor, cutPage, MANY, pageOf } from '@signalbox/app/all-runs';
 
-/** A page as it is answered: its items have a name. */
+/** A page as it is answered, with a name for its items. */
 export function listed<Name extends string, Item>(
   name: Name,
   page: Result<ListPage<Item>, ErrorEnvelope>,

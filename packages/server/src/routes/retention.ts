@@ -3,7 +3,7 @@ import type { RunHost } from '@signalbox/app/runs';
 import type { RunId } from '@signalbox/model';
 import type { Serving } from '../http/handlers.ts';
 
-/** How long runs stay, and what is taken out of them. */
+/** Retention and redaction of runs. */
 export function retentionHandlers(host: RunHost): Serving<'keep' | 'unkeep' | 'redact' | 'collect'> {
   async function keep(run: RunId, isKept: boolean, user: string) {
     const kept = await host.retention.keep(run, isKept, user);

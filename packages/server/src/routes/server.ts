@@ -8,7 +8,7 @@ import type { RunMetrics } from '../metrics/run-metrics.ts';
 import { openApi } from '../openapi/openapi.ts';
 import { listed, MANY, pageOf } from './paging.ts';
 
-/** How the server does, and what it spent. */
+/** The server's health and spending. */
 export function serverHandlers(
   host: RunHost,
 ): Serving<'health' | 'openapi' | 'providers' | 'recoveries' | 'dismissRecovery' | 'spending'> {
@@ -33,7 +33,7 @@ export function serverHandlers(
   };
 }
 
-/** What the server is set to. It is changed where it is written down, not here. */
+/** The server's settings. They are changed in their files, not here. */
 export function settingsHandlers(settings: SettingsDesk): Serving<'settings'> {
   return {
     async settings(_, __, { identity: { name, role } }) {
@@ -51,7 +51,7 @@ export function metricsHandlers(metrics: RunMetrics): Serving<'metrics'> {
   };
 }
 
-/** Links that open the console once, and what they are exchanged for. */
+/** One-time links to the console, and their exchange for tokens. */
 export function loginHandlers(login: ConsoleLogin): Serving<'newLink' | 'login'> {
   return {
     newLink(_, __, { identity, request }) {
@@ -62,10 +62,10 @@ export function loginHandlers(login: ConsoleLogin): Serving<'newLink' | 'login'>
   };
 }
 
-/** The code is behind the hash: browsers send that to no server, and no log has it. */
+/** The code follows the hash: browsers never send that part, so it is in no log. */
 export const consoleAddress = (url: string, code: string): string => `${url}/#code=${code}`;
 
-/** There is one sum for these. */
+/** The key of one sum. */
 function keyOf({ day, directory = '', provider = '', model = '' }: Spending): string {
   return JSON.stringify([day, directory, provider, model]);
 }

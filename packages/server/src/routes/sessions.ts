@@ -3,7 +3,7 @@ import { ok, sessionDetail, sessionList, workflowDetail, workflowList } from '@s
 import type { Serving } from '../http/handlers.ts';
 import { listed, pageOf } from './paging.ts';
 
-/** Guided sessions: what agents walked, what waits in them, and the person's answers. */
+/** Guided sessions: their walks, what waits in them, and the person's answers. */
 export function sessionHandlers(
   sessions: GuidedSessions,
 ): Serving<'sessions' | 'session' | 'answerGap' | 'workflowForms'> {
@@ -45,7 +45,7 @@ export function workflowHandlers(tools: Pick<GuidedTools, 'list' | 'inspect'>): 
   };
 }
 
-/** Sessions are started where they can be shown. */
+/** Starting sessions. */
 export function sessionStarts(tools: Pick<GuidedTools, 'start'>): Serving<'startSession'> {
   return {
     async startSession(_, body, { request }) {

@@ -6,7 +6,7 @@ import { cutPage, listed } from './paging.ts';
 
 const DEFAULT_PAGE = 100;
 
-/** People and agents with tokens of their own. */
+/** Users with their own tokens. */
 export function userHandlers(
   users: Users,
   doors?: OpenDoors,

@@ -2,7 +2,7 @@ import { contractEventOfDelta, contractNodeId, type RunReader, type TaskId, task
 import type { NodeId, RunId, SaidEvent } from '@signalbox/model';
 import type { StreamParts } from '../live/stream-buffer.ts';
 
-/** Tells what agents of a run say as the contract has it. What is known of a task is looked up once. */
+/** Reports agent output as contract events. Each task is looked up once. */
 export function saidEvents(
   reader: Pick<RunReader, 'task' | 'messageBefore'>,
   run: RunId,

@@ -129,10 +129,10 @@ describe('the agent at /mcp/agent', () => {
 BLOCKED. Nothing moved: Look around is still the current step.
 
 - MISSING_REQUIRED_OUTPUT: There is no loop control artifact.
-  How to mend it: Hand in one with a decision.
+  How to fix it: Hand in one with a decision.
 
 Three things to do now:
-1. Mend what is listed above.
+1. Fix what is listed above.
 2. Make the call below; it changes nothing and gives a fresh ackToken.
 3. Hand the whole step in again with that ackToken; the old one only repeats this answer.
 continue_workflow {"stateToken":"st.0"}`);
@@ -156,7 +156,7 @@ continue_workflow {"stateToken":"st.0"}`);
     const ofPerson: StepAnswer = { ...blocked, blockers: [{ ...blocker, code: 'USER_ONLY_DEPENDENCY' }] };
     const client = await (await stage({ continue: async () => ok(ofPerson) })).connect();
     const answer = await client.callTool({ name: 'continue_workflow', arguments: { stateToken: 'st.0' } });
-    expect(textOf(answer)).toContain('1. Mend what is listed above, with the person: ask them and wait');
+    expect(textOf(answer)).toContain('1. Fix what is listed above with the person: ask them and wait');
   });
 });
 
@@ -211,7 +211,7 @@ describe('failures', () => {
       expect(textOf(answer)).toBe(`start_workflow failed: workflow/unknown
 
 What is wrong: There is no workflow "test.three_steps".
-How to mend it: List the workflows and use an id from there.
+How to fix it: List the workflows and use an id from there.
 Again? The same call will fail again: change it first.
 
 Next call:
@@ -288,7 +288,7 @@ list_workflows {}`);
     const answer = await (await connect()).callTool({ name: 'resume_session', arguments: {} });
     expect(answer).toMatchObject({ isError: true, structuredContent: { code: 'command/unexpected' } });
     expect(JSON.stringify(answer)).not.toContain('1234');
-    expect(textOf(answer)).toContain('No call of yours mends this: stop, and tell the person what is written here.');
+    expect(textOf(answer)).toContain('No call of yours can fix this: stop, and show this message to the person.');
     expect(faults).toEqual([bang]);
   });
 
