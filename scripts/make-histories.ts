@@ -4,6 +4,7 @@
 // come out otherwise, and say why in the commit: a history that is made anew no longer says what older runs look like.
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openHome, type RunAction, type RunHost, type RunId, thisMachine } from '@signalbox/app/runs';
 
@@ -15,6 +16,7 @@ const FOLDER = '/tmp/signalbox-histories';
 const stories: Readonly<Record<string, (host: RunHost, run: RunId) => Promise<void>>> = {
   people: answerAll,
   async signals(host, run) {
+    await host.finished(run);
     await tell(host, run, { kind: 'signal', name: 'ping', payload: { n: 1 } });
     await goOn(host, run);
     await tell(host, run, { kind: 'signal', name: 'noted', payload: null });
@@ -24,7 +26,17 @@ const stories: Readonly<Record<string, (host: RunHost, run: RunId) => Promise<vo
     await goOn(host, run);
   },
   async failures(host, run) {
+    await host.finished(run);
     await tell(host, run, { kind: 'retry', node: 'second-time' });
+    await host.finished(run);
+  },
+  async timers(host, run) {
+    await waitsFor(host, run, 'long');
+    await tell(host, run, { kind: 'pause' });
+    await host.finished(run);
+    await host.resume(run);
+    await waitsFor(host, run, 'long');
+    await tell(host, run, { kind: 'signal', name: 'wake', payload: null });
     await host.finished(run);
   },
 };
@@ -51,8 +63,8 @@ async function make(name: string): Promise<void> {
   const started = await host.start({ anyFile: true, file: path.join(FOLDER, 'plans', `${name}.tsx`), input: {} });
   if (!started.ok) throw new Error(started.error.message);
   const run = started.value;
-  await host.finished(run);
   await stories[name]?.(host, run);
+  await host.finished(run);
   const record = await host.reader.run(run);
   const file = path.join(histories, `${name}.bundle`);
   const written = await host.bundles.export(run, file);
@@ -63,6 +75,7 @@ async function make(name: string): Promise<void> {
 }
 
 async function answerAll(host: RunHost, run: RunId): Promise<void> {
+  await host.finished(run);
   for (;;) {
     const open = await host.reader.decisions({ run, status: ['open'] });
     if (open.length === 0) return;
@@ -72,6 +85,13 @@ async function answerAll(host: RunHost, run: RunId): Promise<void> {
     }
     await goOn(host, run);
   }
+}
+
+async function waitsFor(host: RunHost, run: RunId, timer: string): Promise<void> {
+  const isSet = async () =>
+    (await host.reader.run(run))?.status === 'running' &&
+    (await host.reader.tasks(run)).some(({ node, blockReason }) => node === timer && blockReason?.startsWith('timer:'));
+  while (!(await isSet())) await setTimeout(5);
 }
 
 async function goOn(host: RunHost, run: RunId): Promise<void> {

@@ -1,7 +1,9 @@
 import { runEvent } from '@signalbox/model';
 import { internalEvent } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
+import * as plan from '../packages/plan/src/index.ts';
 import * as components from '../packages/plan/src/nodes/components.ts';
+import * as planApi from '../packages/plan/src/plan-api.ts';
 import {
   agentToolAccess,
   operatorResourceAccess,
@@ -10,6 +12,7 @@ import {
   socketAccess,
 } from '../packages/server/src/access/access-table.ts';
 import { commands } from '../packages/signalbox/src/commands.ts';
+import * as signalbox from '../packages/signalbox/src/index.ts';
 import { readSources } from './source-file.ts';
 import { namedIn, unnamed } from './spec-coverage/named-in-rules.ts';
 
@@ -39,6 +42,16 @@ describe('what people and programs call by name', () => {
   it.each(Object.entries(surface))('has a rule that names every %s', (_kind, names) => {
     expect(names.length).toBeGreaterThan(0);
     expect(unnamed(names, named)).toEqual([]);
+  });
+});
+
+describe('components', () => {
+  it.each([
+    ['packages/plan/src/plan-api.ts', planApi],
+    ['packages/plan/src/index.ts', plan],
+    ['packages/signalbox/src/index.ts', signalbox],
+  ])('are all exported by %s', (_file, exported) => {
+    expect(Object.keys(components).filter(name => !(name in exported))).toEqual([]);
   });
 });
 

@@ -20,7 +20,9 @@ describe('golden histories', () => {
   it('are there for everything that plans are made of', () => {
     expect(bundles).toEqual(
       expect.arrayContaining(
-        ['agents', 'effects', 'failures', 'people', 'signals', 'structure', 'sub-plans'].map(name => `${name}.bundle`),
+        ['agents', 'effects', 'failures', 'people', 'signals', 'structure', 'sub-plans', 'timers'].map(
+          name => `${name}.bundle`,
+        ),
       ),
     );
   });

@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
-import { programEntry } from '../../../scripts/staleness.ts';
+import { repositoryRoot } from '../../../scripts/local-program.ts';
+import { isProgramStale, programEntry } from '../../../scripts/staleness.ts';
 
-export const entry = programEntry();
+/** What starts the program. The build keeps its compiled code for the next start, as an installed program does. */
+export const entry = keepsCode() ? path.join(repositoryRoot, 'test/built-program.js') : programEntry();
 
 /** A machine that is busy with something else is not a program that hangs. */
 export const PATIENCE_MS = 600_000;
@@ -21,6 +23,10 @@ export interface Outcome {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+function keepsCode(): boolean {
+  return process.env.SIGNALBOX_FULL !== '1' && !isProgramStale();
 }
 
 /** Runs the real program with an environment of its own. */

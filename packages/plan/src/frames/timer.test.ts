@@ -6,7 +6,7 @@ import { el } from '../../test/elements.ts';
 import { type Harness, harness } from '../../test/harness.ts';
 import { forkPlan } from '../forks/fork-plan.ts';
 import { Fragment } from '../jsx/element.ts';
-import { Human, Phase, SubPlan, Task, Timer } from '../nodes/components.ts';
+import { Human, If, Phase, SubPlan, Task, Timer } from '../nodes/components.ts';
 import { definePlan } from '../plan-definition.ts';
 import { replayRun } from '../replay/replay-run.ts';
 import { MIN_FRAME_INTERVAL_MS } from './frame-scheduler.ts';
@@ -245,6 +245,30 @@ describe('a timer', () => {
       expect(report.difference).toBeUndefined();
       expect(report.verified).toBe(report.frames);
     }
+  });
+
+  it.each([
+    ['in a branch', (isTaken: boolean, nap: never) => el(If, { key: 'branch', condition: isTaken }, nap)],
+    ['rendered no more', (isTaken: boolean, nap: never) => (isTaken ? nap : null)],
+  ])('[P284] a replay finds the frame in which it begins to wait and leaves: %s', async (_where, place) => {
+    const world = harness();
+    const plan = definePlan({
+      name: 'brief',
+      state: z.object({ left: z.boolean().default(false) }),
+      render: ctx => [
+        el(Phase, { key: 'brief', name: 'brief' }, [
+          place(!ctx.state.get('left'), el(Timer, { key: 'nap', id: 'nap', forMs: DAY }) as never),
+          el(Timer, { key: 'past', id: 'past', until: at(0), onFinished: () => ctx.state.set('left', true) }),
+        ]),
+        el(Phase, { key: 'go', name: 'go' }, el(Task, { id: 'more', run: () => 2 })),
+      ],
+    });
+    expect(await world.end(world.start(plan))).toMatchObject({ status: 'completed' });
+    expect(world.now()).toBe(at(0));
+    expect(await timerTasks(world)).toEqual(['canceled']);
+    const report = await replayRun({ plan, run: world.run, reader: world.runs });
+    expect(report.difference).toBeUndefined();
+    expect(report.verified).toBe(report.frames);
   });
 
   it('[P282] in a sub-plan it keeps the run above it running', async () => {

@@ -64,15 +64,21 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
         news.push({ kind: 'progress', task: event.task, progress: event.detail as unknown as TaskProgress });
         break;
       case 'task.ended':
-        // Only the end of the whole run cancels work that its node still wants.
+        if (ended.has(event.task)) break;
         if (
           event.outcome === 'canceled' &&
           tasks.get(event.task)?.status === 'running' &&
           work.isUnderWay(event.task)
         ) {
+          const reason = await waitBeforeLeaving(parts, event.node, events);
+          if (reason !== undefined) {
+            end(event.task, { kind: 'blocked', reason });
+            break;
+          }
+          // Only the end of the whole run cancels work that its node still wants.
           commands.push({ kind: 'stop', reason: 'as recorded', by: 'replay' });
         }
-        if (!ended.has(event.task)) end(event.task, recordedOutcome(event, await reader.task(run, event.task)));
+        end(event.task, recordedOutcome(event, await reader.task(run, event.task)));
         break;
       case 'task.orphaned':
         left.add(event.node);
@@ -143,6 +149,19 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
 const SIGNAL = 'signal.';
 
 const isOfEnd = (handler: string) => handler === 'onFinished' || handler === 'onError';
+
+/** What a node began to wait for in the frame that it left the plan in; undefined if it didn't leave. */
+async function waitBeforeLeaving(
+  { run, reader, frame }: LifeParts,
+  node: string,
+  events: readonly AnyEvent[],
+): Promise<string | undefined> {
+  if (events.at(-1)?.type !== 'frame.committed') return undefined;
+  const row = (await reader.valueAt(run, 'status', node, frame)) as
+    | { readonly gone?: true; readonly told?: string }
+    | undefined;
+  return row === undefined || row.gone === true ? (row?.told ?? 'blocked') : undefined;
+}
 
 /** The edit that an event tells of; its value is in the transition of the event before. */
 export async function editOf(
