@@ -31,7 +31,7 @@ export function entriesOfBuild(): ModuleChange {
 }
 
 /** Makes the folder in which built programs keep their compiled code for the next start. */
-export function keptCode(): string {
+function keptCode(): string {
   mkdirSync(CODE, { recursive: true, mode: 0o700 });
   return CODE;
 }
