@@ -39,12 +39,14 @@ const inlined = [
   'canonicalize',
   'commander',
   'hono',
+  'string-width',
+  'strip-ansi',
   'uuid',
   'zod',
 ];
 const withTheirOwn = [...new Set(inlined.flatMap(name => [name, ...dependenciesOf(name)]))];
 
-const { undeclared, files } = await bundle({
+const { undeclared, misread, files } = await bundle({
   entries: {
     all: path.join(published, 'src/programs/all.ts'),
     'replay-child': path.join(packages, 'app/src/replay/replay-child.ts'),
@@ -81,7 +83,10 @@ writeFileSync(path.join(outDir, AHEAD_FILE), await compileBundled(nodeHasher));
 for (const name of undeclared) {
   console.error(`the program uses ${name}: add it to the dependencies of packages/signalbox/package.json`);
 }
-process.exitCode = undeclared.length === 0 ? 0 : 1;
+for (const name of misread) {
+  console.error(`a script takes the default export of ${name}, an ES module: add it to "inlined" in scripts/build.ts`);
+}
+process.exitCode = undeclared.length + misread.length === 0 ? 0 : 1;
 
 /** Every package of others that is in what was built, or is installed with it. */
 function sbom(): object {

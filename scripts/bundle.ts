@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import path from 'node:path';
+import { types } from 'node:util';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { withDirectImports, workspaceOrigins } from './direct-imports.ts';
 import { withLazySchemas } from './lazy-schemas.ts';
@@ -33,6 +34,8 @@ export interface BundleOptions {
 export interface Bundled {
   /** What is wrong: packages that are used and not declared. */
   readonly undeclared: readonly string[];
+  /** ES modules whose default export a script would not get: it gets all exports instead. Inline them, or import them lazily. */
+  readonly misread: readonly string[];
   /** Every file that became part of it, from the root. */
   readonly files: readonly string[];
 }
@@ -57,7 +60,22 @@ export async function bundle(options: BundleOptions): Promise<Bundled> {
     ),
   );
   const undeclared = metafiles.flatMap(metafile => undeclaredPackages(metafile, dependencies));
-  return { undeclared: [...new Set(undeclared)].sort(), files: [...new Set(parts)] };
+  const misread = Object.keys(scripts).flatMap(name =>
+    misreadModules(readFileSync(path.join(options.outDir, `${name}.script.js`), 'utf8'), options.root),
+  );
+  return {
+    undeclared: [...new Set(undeclared)].sort(),
+    misread: [...new Set(misread)].sort(),
+    files: [...new Set(parts)],
+  };
+}
+
+/** A script loads packages with `require`. The helper below takes whatever that returns for the default export, as is right for CommonJS only. */
+function misreadModules(script: string, root: string): readonly string[] {
+  const load = createRequire(path.join(root, 'package.json'));
+  return [...script.matchAll(/__toESM\(require\("([^"]+)"\)/g)]
+    .map(([, name = '']) => name)
+    .filter(name => !isBuiltin(name) && types.isModuleNamespaceObject(load(name)));
 }
 
 /** `import.meta` is an argument of a script. What is imported lazily is part of it, and is evaluated when it is imported. */

@@ -147,6 +147,30 @@ describe('bundle', () => {
     ]);
   });
 
+  it('[X60] names an ES module whose default export a script takes, and no package that it gets right', async () => {
+    write('node_modules/whole/package.json', '{"name": "whole", "type": "module", "exports": "./index.js"}');
+    write('node_modules/whole/index.js', 'export default () => "whole"; export const part = "part";');
+    write('node_modules/common/package.json', '{"name": "common"}');
+    write('node_modules/common/index.js', 'module.exports = () => "common";');
+    write(
+      'src/main.ts',
+      `import common from 'common'; import { declared } from 'declared'; import path from 'node:path'; import whole from 'whole';
+       console.log(common(), declared, path.sep, whole());`,
+    );
+    const misreadWith = async (inlined: readonly string[]) => {
+      const { misread } = await bundle({
+        entries: {},
+        scripts: { main: path.join(root, 'src/main.ts') },
+        outDir: path.join(root, 'dist'),
+        dependencies: ['common', 'declared', 'whole'],
+        inlined,
+        root,
+      });
+      return misread;
+    };
+    expect([await misreadWith([]), await misreadWith(['whole'])]).toEqual([['whole'], []]);
+  });
+
   async function bundleOf(dependencies: readonly string[]): Promise<readonly string[]> {
     const { undeclared } = await bundle({
       entries: { main: path.join(root, 'src/main.ts') },
