@@ -97,7 +97,7 @@ async function benchPages({ browser, run, empty }: Pages): Promise<void> {
 }
 
 async function benchScrub(page: Page, empty: string): Promise<void> {
-  await page.getByText(`of ${FRAMES} in all`).waitFor();
+  await page.getByText(`of ${FRAMES} in total`).waitFor();
   // Everything older is read by now: the slider begins at the first frame.
   await page.locator('input[type=range][min="0"]').waitFor();
   const box = await page.getByRole('slider').boundingBox();
@@ -277,6 +277,6 @@ function median(found: readonly number[]): number {
 function goal(bench: string, value: number, most: number, more: object = {}): void {
   const rounded = Math.round(value * 10) / 10;
   process.stdout.write(
-    `${JSON.stringify({ bench, ...more, value: rounded, 'at most': most, reached: rounded <= most })}\n`,
+    `${JSON.stringify({ bench, ...more, value: rounded, limits: most, reached: rounded <= most })}\n`,
   );
 }

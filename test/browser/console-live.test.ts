@@ -44,15 +44,15 @@ describe('a run from its start to its end', () => {
   it('[K18] is started from a form, which says what is wrong before it is sent', async () => {
     live.break();
     await open('/start');
-    await page.getByLabel('The plan’s file').fill(live.plan('release'));
-    await page.getByLabel('The plan’s file').press('Tab');
-    await page.getByRole('button', { name: 'Write it as JSON instead' }).click();
-    const input = page.getByLabel('Input, as JSON');
+    await page.getByLabel('Plan file').fill(live.plan('release'));
+    await page.getByLabel('Plan file').press('Tab');
+    await page.getByRole('button', { name: 'Edit as JSON' }).click();
+    const input = page.getByLabel('Input (JSON)');
     await input.fill('{ not json');
-    await isShown('This is not JSON');
+    await isShown('Invalid JSON');
     await expect.poll(() => page.getByRole('button', { name: 'Start', exact: true }).isDisabled()).toBe(true);
     await input.fill(JSON.stringify({ project: live.project, broken: live.broken, checks: 12 }));
-    await page.getByLabel('Tags, with commas between').fill('nightly, eu');
+    await page.getByLabel('Tags (comma-separated)').fill('nightly, eu');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.waitForURL(/\/runs\/[0-9a-f-]{36}/);
     expect((await live.client.run(runOfPage())).ok).toBe(true);
@@ -60,7 +60,7 @@ describe('a run from its start to its end', () => {
 
   it('[K20] its frames arrive while one looks, and looking back does not follow them', async () => {
     await status('waits for you');
-    await isShown(/of 1\d in all/);
+    await isShown(/of 1\d in total/);
     await isShown('following');
     const slider = page.getByRole('slider');
     await slider.focus();
@@ -134,7 +134,7 @@ describe('a run from its start to its end', () => {
     await page.getByRole('link', { name: 'Change CHANGES.md' }).waitFor();
     await expect
       .poll(() => page.getByRole('region', { name: 'In short' }).innerText())
-      .toMatch(/0\s+at work\s+1\s+waits for you/);
+      .toMatch(/0\s+running\s+1\s+waits for you/);
     await page
       .getByRole('region', { name: 'Cost' })
       .getByText(/models\/release\.json/)
@@ -173,7 +173,7 @@ describe('a run from its start to its end', () => {
   });
 
   it('[K15] the queue shows the exact change side by side and what led to it; a key answers, and the run goes on', async () => {
-    const [before, after] = [page.getByLabel('As it is'), page.getByLabel('As it would be')];
+    const [before, after] = [page.getByLabel('Current'), page.getByLabel('Proposed')];
     await after.waitFor();
     expect(await before.innerText()).not.toContain('2.4.0');
     await expect.poll(() => after.innerText()).toContain('- The export is twice as fast.');
@@ -211,9 +211,9 @@ describe('a run from its start to its end', () => {
     await status('completed');
     await node('publish').and(page.locator('[data-status=succeeded]')).waitFor();
     const { nextSeq, frames } = given(await live.client.run(runOfPage())).record;
-    await isShown(`of ${frames} in all`);
+    await isShown(`of ${frames} in total`);
     await tab('Events');
-    await isShown(`${nextSeq} in all`);
+    await isShown(`${nextSeq} in total`);
     await expect.poll(() => page.evaluate('window.isSamePage')).toBe(true);
     expect(complaints).toEqual([]);
   });
@@ -221,7 +221,7 @@ describe('a run from its start to its end', () => {
   it('[K18] is started again with the values of an earlier one; the same key starts it once', async () => {
     await open('/start');
     await page
-      .getByRole('button', { name: /use its values/ })
+      .getByRole('button', { name: /Use values/ })
       .first()
       .click();
     await expect.poll(() => page.getByLabel('broken (if you like)').inputValue()).toContain('broken');
@@ -234,7 +234,7 @@ describe('a run from its start to its end', () => {
       starts.push(runOfPage());
       await page.goBack();
       await page
-        .getByRole('button', { name: /use its values/ })
+        .getByRole('button', { name: /Use values/ })
         .first()
         .click();
       await expect.poll(() => page.getByLabel('broken (if you like)').inputValue()).toContain('broken');
@@ -250,21 +250,21 @@ describe('what a person does', () => {
     const { runs } = given(await live.client.runs({ status: ['waiting'] }));
     const run = runs[0]?.id as RunId;
     await open('/settings');
-    await page.getByLabel('Not offered').check();
+    await page.getByLabel('Hide').check();
     await open(`/runs/${run}`);
-    const more = page.getByRole('button', { name: 'More to do with this run' });
+    const more = page.getByRole('button', { name: 'More actions' });
     await more.click();
     await page.getByRole('menuitem', { name: 'Send a signal' }).waitFor();
     await expect.poll(() => page.getByRole('menuitem', { name: 'Terminate' }).count()).toBe(0);
     await page.keyboard.press('Escape');
     await open('/settings');
-    await page.getByLabel('Asked for twice').check();
+    await page.getByLabel('Ask for confirmation').check();
     await open(`/runs/${run}`);
     await more.click();
     await page.getByRole('menuitem', { name: 'Terminate' }).click();
     const doIt = page.getByRole('dialog').getByRole('button', { name: 'Terminate' });
     await expect.poll(() => doIt.isDisabled()).toBe(true);
-    await page.getByLabel('I know that this cannot be taken back').check();
+    await page.getByLabel('I understand that this cannot be undone').check();
     await doIt.click();
     await status('stopped');
   });
@@ -273,7 +273,7 @@ describe('what a person does', () => {
     const { id } = given(await live.client.start({ file: live.plan('release'), input: { project: live.project } }));
     await until(id, 'waiting');
     await open(`/runs/${id}?tab=events`);
-    await page.getByRole('button', { name: 'More to do with this run' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Send a signal' }).click();
     await page.getByLabel('Name').fill('freeze');
     await page.getByLabel('Payload').fill('{"until":"Monday"}');
@@ -300,9 +300,9 @@ describe('what a person does', () => {
     await isShown('3 decisions wait for you.');
     await page.keyboard.press('j');
     await page.keyboard.press('m');
-    const args = page.getByLabel('The arguments it gets instead');
+    const args = page.getByLabel('New arguments');
     await args.fill(JSON.stringify({ path: 'CHANGES.md', find: '# Changes', replaceWith: '# What changed' }));
-    await page.getByRole('button', { name: 'Approve with these' }).click();
+    await page.getByRole('button', { name: 'Approve with changes' }).click();
     await page.locator('.queue-list > li').nth(2).waitFor({ state: 'detached' });
     for (const box of await page.getByRole('checkbox').all()) await box.check();
     await page.getByRole('button', { name: 'Deny 2' }).click();
@@ -323,7 +323,7 @@ describe('what a person does', () => {
     await other.goto(`${live.url}/settings#token=${live.token}`);
     await other.getByLabel('Notify me').check();
     await live.client.start({ file: live.plan('release'), input: { project: live.project, checks: 1 } });
-    await other.getByText('Rung: Something waits for you: Change CHANGES.md').waitFor();
+    await other.getByText('Rung: A decision waits for you: Change CHANGES.md').waitFor();
     await other.getByLabel('Notify me').uncheck();
     await other.close();
   });
@@ -378,14 +378,14 @@ describe('what a person does', () => {
     const { runs } = given(await live.client.runs({ name: 'release', status: ['completed'] }));
     const parent = runs[0]?.id as RunId;
     await open(`/runs/${parent}?frame=5`);
-    await page.getByRole('button', { name: 'More to do with this run' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Fork from frame 5' }).click();
-    await page.getByLabel('Its name, if another').fill('another way');
-    await page.getByLabel('Begin paused').check();
+    await page.getByLabel('Run name (optional)').fill('another way');
+    await page.getByLabel('Start paused').check();
     await page.getByRole('button', { name: 'Fork', exact: true }).click();
     // It was published: that stays, and the person says so.
-    await isShown('It did not work');
-    await page.getByLabel('Go on even if something was done outside').check();
+    await isShown('Action failed');
+    await page.getByLabel('Continue despite effects outside').check();
     await page.getByRole('button', { name: 'Fork', exact: true }).click();
     await page.getByRole('heading', { name: 'another way' }).waitFor();
     const fork = runOfPage();
@@ -393,12 +393,12 @@ describe('what a person does', () => {
 
     await tab('State');
     await page.getByRole('button', { name: 'Edit checks' }).click();
-    await page.getByLabel('Its value, as JSON').fill('11');
-    await page.getByLabel('As it would be').waitFor();
+    await page.getByLabel('Value (JSON)').fill('11');
+    await page.getByLabel('Proposed').waitFor();
     const edit = page.getByRole('button', { name: 'Edit', exact: true });
     await page.getByLabel('Why').fill('the rest is known to be sound');
     await expect.poll(() => edit.isDisabled()).toBe(true);
-    await page.getByLabel('I know that the plan goes on').check();
+    await page.getByLabel('I understand that the plan continues').check();
     await edit.click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(given(await live.client.state(fork)).state.checks).toBe(11);
@@ -420,7 +420,7 @@ describe('what a person does', () => {
     await page.getByRole('button', { name: 'Undo…' }).click();
     const dialog = page.getByRole('dialog');
     await expect.poll(() => dialog.innerText()).toContain('CHANGES.md');
-    await dialog.getByLabel('I know').check();
+    await dialog.getByLabel('I understand').check();
     await dialog.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('undone').waitFor();
     await expect.poll(() => readFileSync(changes, 'utf8')).toBe(before);
@@ -441,7 +441,7 @@ describe('what a person does', () => {
     await page.getByRole('button', { name: 'Roll back to here…' }).click();
     const dialog = page.getByRole('dialog');
     await expect.poll(() => dialog.innerText()).toContain('CHANGES.md');
-    await dialog.getByLabel('Begin paused').check();
+    await dialog.getByLabel('Start paused').check();
     await dialog.getByRole('button', { name: 'Roll back', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await expect.poll(runOfPage).not.toBe(id);
@@ -473,7 +473,7 @@ describe('what a person does', () => {
     await page.getByRole('searchbox').fill('deliver');
     await page.waitForURL(/view=done&q=deliver/);
     await expect.poll(() => page.locator('.runline').count()).toBe(5);
-    await page.getByRole('button', { name: 'Keep this view' }).click();
+    await page.getByRole('button', { name: 'Save view' }).click();
     await open('/runs');
     await page.getByRole('link', { name: 'done · deliver' }).click();
     await page.waitForURL(/view=done&q=deliver/);
@@ -508,7 +508,7 @@ describe('what a person does', () => {
     const moment = () => page.locator('.runline-ago').first().innerText();
     await expect.poll(moment).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/);
     await open('/settings');
-    await page.getByLabel('How long ago').check();
+    await page.getByLabel('Relative').check();
     await open('/runs');
     await page.locator('.runline-ago').first().waitFor();
     await expect.poll(moment).toMatch(/ago$/);
@@ -543,7 +543,7 @@ describe('for everybody', () => {
       await open(place);
       await page.locator('h1').first().waitFor();
       if (place.includes('tab=plan')) await page.locator('.react-flow__node').first().waitFor();
-      if (place.startsWith('/queue')) await page.getByLabel('As it would be').waitFor();
+      if (place.startsWith('/queue')) await page.getByLabel('Proposed').waitFor();
       faults.push(...(await faultsOf(page, colorScheme)).map(fault => `${place}: ${fault}`));
     }
     expect(faults).toEqual([]);

@@ -117,7 +117,7 @@ describe('entering', () => {
     await isShown('No runs yet');
     const other = await context.newPage();
     await other.goto(link);
-    await other.getByText('was used before').waitFor();
+    await other.getByText('already used').waitFor();
     await other.getByText('signalbox link').waitFor();
     // Opened in the same tab, another one is taken too.
     await other.goto(server.newLink().url);
@@ -144,7 +144,7 @@ it('[K68] a page that cannot be loaded says so, and takes nothing else with it',
   await page.getByRole('alert').filter({ hasText: 'This page cannot be shown' }).waitFor();
   await page.getByRole('link', { name: 'Briefing' }).waitFor();
   await page.unroute(code);
-  await page.getByRole('button', { name: 'Load it again' }).click();
+  await page.getByRole('button', { name: 'Reload' }).click();
   await page.getByRole('heading', { name: 'Artifacts' }).waitFor();
 });
 
@@ -164,7 +164,7 @@ describe('the runs', () => {
     await page.getByRole('button', { name: /^Failed/ }).click();
     await expect.poll(names).toEqual(['second']);
     await page.getByRole('button', { name: /^Completed/ }).click();
-    await isShown('No run is like that now');
+    await isShown('No matching runs');
     expect(complaints).toEqual([]);
   });
 });
@@ -190,12 +190,12 @@ describe('a run', () => {
     await open(`/runs/${run.id}`);
     await node('build').waitFor();
     const names = [
-      'release plan not begun',
-      'Make phase not begun',
+      'release plan not started',
+      'Make phase not started',
       'Build task succeeded',
       'Review the change claude blocked: the model is busy',
-      'sign-off human not begun',
-      'gate if not begun',
+      'sign-off human not started',
+      'gate if not started',
       'then branch not taken',
       'Ship it task not taken',
     ];
@@ -217,7 +217,7 @@ describe('a run', () => {
   it('[K4] its tree, state, events and standing follow what is committed', async () => {
     const run = await host.begin('release');
     await open(`/runs/${run.id}?tab=state`);
-    await isShown('Nothing is rendered yet');
+    await isShown('Nothing rendered yet');
     await run.render(releasePlan, { build: 'running' });
     await page.locator('[data-node=build][data-status=running]').waitFor();
     await run.status('build', 'succeeded');
@@ -279,9 +279,9 @@ describe('a run', () => {
       actionKind: 'review',
     });
     const question = await run.ask('b', { prompt: 'How many?', schema: { type: 'number' } }, 'human');
-    const answer = page.getByLabel('Your answer, as JSON');
+    const answer = page.getByLabel('Answer (JSON)');
     await answer.fill('seven');
-    await isShown('This is not JSON');
+    await isShown('Invalid JSON');
     await expect.poll(() => page.getByRole('button', { name: 'Answer' }).isDisabled()).toBe(true);
     await answer.fill('7');
     await page.getByRole('button', { name: 'Answer' }).click();
@@ -379,7 +379,7 @@ describe('a run', () => {
     await page.keyboard.press('ArrowLeft');
     await isShown('in frame 0');
     await node('build').waitFor();
-    await isShown('No state is kept yet');
+    await isShown('No state yet');
     await page.getByRole('button', { name: 'Back to now' }).click();
     await node('build').waitFor({ state: 'detached' });
     await page.getByRole('row', { name: 'turn 2' }).waitFor();
@@ -498,8 +498,8 @@ describe('a run', () => {
     await open('/runs/01890000-0000-7000-8000-00000000dead');
     await isShown('There is no run');
     await open('/nothing');
-    await isShown('There is no such page');
-    await page.getByRole('link', { name: 'See the runs' }).click();
+    await isShown('Page not found');
+    await page.getByRole('link', { name: 'See all runs' }).click();
     await isShown('No runs yet');
   });
 });

@@ -50,13 +50,13 @@ describe('pages with nothing in them', () => {
   it('[K68] say what would be there, and how it gets there', async () => {
     const words = {
       '/': 'No runs yet',
-      '/queue': 'When an agent needs your leave',
+      '/queue': 'When an agent needs your approval',
       '/runs': 'No runs yet',
-      '/failures': 'When a run fails it is here',
-      '/artifacts': 'What plans and agents make for you to look at appears here.',
-      '/workflows': 'No agent has walked a workflow yet',
-      '/start': 'None yet: name a file, and it is known from then on',
-      '/settings': 'Nobody has a token of their own yet',
+      '/failures': 'Failed runs appear here',
+      '/artifacts': 'Artifacts that plans and agents make for you appear here.',
+      '/workflows': 'No sessions yet',
+      '/start': 'None yet: plans that you start appear here',
+      '/settings': 'No users yet',
       '/developer': 'Choose a run to see',
     };
     for (const [place, told] of Object.entries(words)) {
@@ -164,8 +164,8 @@ describe('lists of runs', () => {
     await page.getByLabel('Plan').selectOption({ label: 'parts.tsx' });
     await page.waitForURL(/plan=[^&]*parts\.tsx/);
     await expect.poll(() => lines.count()).toBe(2);
-    await page.getByLabel('Begun in the').selectOption('between');
-    await page.getByLabel('To the day').fill('2001-01-01');
+    await page.getByLabel('Start time').selectOption('between');
+    await page.getByLabel('To day').fill('2001-01-01');
     await page.waitForURL(/to=2001-01-01/);
     await page.getByRole('link', { name: /^Show all/ }).click();
     await page.getByLabel('Project').waitFor();
@@ -182,7 +182,7 @@ describe('lists of runs', () => {
     await open('/failures');
     await page.getByRole('img', { name: /2 of \d+ failed in the last 24 hours/ }).waitFor();
     await expect.poll(() => page.getByText('times in a row.').count()).toBe(0);
-    await page.getByLabel('Name a plan that failed').fill('2');
+    await page.getByLabel('Flag a plan that failed').fill('2');
     await isShown('failed 2 times in a row.');
     await page.getByRole('button', { name: '7 days' }).click();
     await page.getByRole('img', { name: /2 of \d+ failed in the last 7 days/ }).waitFor();
@@ -215,7 +215,7 @@ describe('guided workflows', () => {
       answer = await call('continue_workflow', filledIn(answer));
       await places.nth(steps).waitFor();
       await here.getByText(answer.pending?.stepInstanceKey ?? '', { exact: true }).waitFor();
-      await here.getByText('here now').waitFor();
+      await here.getByText('current').waitFor();
       await expect.poll(() => places.count()).toBe(steps + 1);
     }
     await here.locator('.prose').getByText('the second run fails').waitFor();
@@ -242,10 +242,10 @@ describe('guided workflows', () => {
   it('[K70] a workflow is started from its page, and waits there for an agent', async () => {
     await open('/workflows?workflow=wr.code-review');
     const form = page.getByRole('form', { name: 'Start wr.code-review' });
-    await form.getByLabel('The folder of the work').fill('not a path');
+    await form.getByLabel('Working folder').fill('not a path');
     await form.getByRole('button', { name: 'Start' }).click();
-    await form.getByText('It was not started').waitFor();
-    await form.getByLabel('The folder of the work').fill(live.project);
+    await form.getByText('Could not start the session').waitFor();
+    await form.getByLabel('Working folder').fill(live.project);
     await form.getByRole('button', { name: 'Start' }).click();
     await page.waitForURL(/session=/);
     await page.locator('.react-flow__node').first().waitFor();
@@ -286,8 +286,8 @@ describe('guided workflows', () => {
   });
 
   it('[K61] a workflow is told as it was written, compiled and pinned', async () => {
-    await page.getByRole('link', { name: 'what it is pinned to' }).first().click();
-    await isShown('A run is pinned to it as it is now.');
+    await page.getByRole('link', { name: 'pinned version' }).first().click();
+    await isShown('A run is pinned to its current version.');
     for (const name of ['Source', 'Compiled', 'Pinned']) {
       const form = page.getByRole('region', { name, exact: true });
       await form.getByText('"Research"').first().waitFor();
@@ -307,12 +307,12 @@ describe('a workflow that was changed', () => {
     write('Look');
     const { sessionId } = given(await live.guided.start({ workflowId: 'project.tidy' }));
     await open(`/workflows?session=${sessionId}`);
-    await page.getByRole('link', { name: 'what it is pinned to' }).waitFor();
+    await page.getByRole('link', { name: 'pinned version' }).waitFor();
     write('Look around twice');
     await isShown('The source of its workflow has changed since.');
-    await page.getByRole('link', { name: 'Compare them' }).click();
+    await page.getByRole('link', { name: 'Compare' }).click();
     await isShown('Its source has changed since the run was pinned');
-    await page.getByLabel('As it would be').getByText('Look around twice').first().waitFor();
+    await page.getByLabel('Proposed').getByText('Look around twice').first().waitFor();
     await page.getByRole('region', { name: 'Pinned', exact: true }).getByText('"Look"').first().waitFor();
     expect(complaints).toEqual([]);
   });
@@ -328,7 +328,7 @@ describe('a session whose log is damaged', () => {
     appendFileSync(path.join(events, segment), '{"not":"an event"}\n');
     await open(`/workflows?session=${sessionId}`);
     const told = page.getByRole('alert').filter({ hasText: 'Its log is damaged' });
-    await told.getByText('nothing goes on from it').waitFor();
+    await told.getByText('it cannot be continued').waitFor();
     await told.getByText(`signalbox verify ${sessionId}`).waitFor();
     await page.locator('.react-flow__node').waitFor();
     expect(complaints).toEqual([]);
@@ -366,7 +366,7 @@ describe('what the server says of itself', () => {
     expect(await (await asked()).json()).toMatchObject({
       user: { name: 'ada', role: 'approver', isDefault: false },
     });
-    await told.getByRole('button', { name: 'I have it' }).click();
+    await told.getByRole('button', { name: 'Done' }).click();
     await open('/settings');
     const users = page.getByRole('list', { name: 'Users' });
     await users.getByText('ada', { exact: true }).waitFor();
@@ -375,14 +375,14 @@ describe('what the server says of itself', () => {
     await users.getByText('used').waitFor();
     expect(await page.locator('body').innerText()).not.toContain(token);
     await page.getByRole('button', { name: 'Rotate ada…' }).click();
-    await page.getByLabel('I know that this').check();
+    await page.getByLabel('I understand that this').check();
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
-    await told.getByRole('button', { name: 'I have it' }).click();
+    await told.getByRole('button', { name: 'Done' }).click();
     await expect.poll(async () => (await asked()).status).toBe(401);
     await page.getByRole('button', { name: 'Remove ada…' }).click();
-    await page.getByLabel('I know that this').check();
+    await page.getByLabel('I understand that this').check();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
-    await isShown('Nobody has a token of their own yet');
+    await isShown('No users yet');
     await expect.poll(async () => (await asked()).status).toBe(401);
   });
 
@@ -405,12 +405,12 @@ describe('a start', () => {
     const parts = page.getByLabel('parts (if you like)');
     await parts.fill('2');
     await page.getByLabel('words (if you like)').fill('made by hand');
-    await page.getByLabel('Tags, with commas between').fill('by-form');
-    await page.getByRole('button', { name: 'Write it as JSON instead' }).click();
-    const json = page.getByLabel('Input, as JSON');
+    await page.getByLabel('Tags (comma-separated)').fill('by-form');
+    await page.getByRole('button', { name: 'Edit as JSON' }).click();
+    const json = page.getByLabel('Input (JSON)');
     await expect.poll(async () => JSON.parse(await json.inputValue())).toEqual({ parts: 2, words: 'made by hand' });
     await json.fill('{"parts":"two"}');
-    await page.getByRole('button', { name: 'Fill in fields instead' }).click();
+    await page.getByRole('button', { name: 'Use the form' }).click();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page
       .getByRole('alert')

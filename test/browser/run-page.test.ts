@@ -42,7 +42,7 @@ const inspector = () => page.getByRole('region', { name: 'Inspector' });
 const tab = (name: string) => page.getByRole('tab', { name, exact: true }).click();
 const runOfPage = () => new URL(page.url()).pathname.split('/').at(-1) as RunId;
 const menu = async (name: string) => {
-  await page.getByRole('button', { name: 'More to do with this run' }).click();
+  await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name }).click();
 };
 
@@ -131,9 +131,9 @@ describe('what a person does to it', () => {
     const { frames } = given(await live.client.run(run)).record;
     await open(`/runs/${run}?tab=state`);
     await page.getByRole('button', { name: 'Edit shipping' }).click();
-    await page.getByLabel('Its value, as JSON').fill('"yes"');
+    await page.getByLabel('Value (JSON)').fill('"yes"');
     await page.getByLabel('Why').fill('<b>the customer</b> waits');
-    await page.getByLabel('I know that the plan goes on').check();
+    await page.getByLabel('I understand that the plan continues').check();
     const shipped = untilEvent(
       run,
       ({ type, node: of, to }) => type === 'node.status' && of === 'ship' && to === 'succeeded',
@@ -147,12 +147,9 @@ describe('what a person does to it', () => {
     expect(edit).toMatchObject({ key: 'shipping', by: 'ada', reason: '<b>the customer</b> waits' });
     expect(given(await live.client.run(run)).record.frames).toBeGreaterThan(frames);
     await tab('Now');
-    await page
-      .getByRole('region', { name: 'How it came to this' })
-      .getByText('edited shipping: <b>the customer')
-      .waitFor();
+    await page.getByRole('region', { name: 'Recent activity' }).getByText('edited shipping: <b>the customer').waitFor();
     await tab('Events');
-    await page.getByLabel('only what people did').check();
+    await page.getByLabel('only actions of people').check();
     const line = page.getByRole('listitem').filter({ hasText: 'state.edited' });
     await line.getByText('by ada').waitFor();
     await expect.poll(() => line.innerText()).toContain('<b>the customer</b> waits');
@@ -168,8 +165,8 @@ describe('what a person does to it', () => {
     const state = states[at];
     await open(`/runs/${run}?frame=${at}`);
     await menu(`Fork from frame ${at}`);
-    await page.getByLabel('Its name, if another').fill('another way');
-    await page.getByLabel('Begin paused').check();
+    await page.getByLabel('Run name (optional)').fill('another way');
+    await page.getByLabel('Start paused').check();
     await page.getByRole('button', { name: 'Fork', exact: true }).click();
     await page.getByRole('heading', { name: 'another way' }).waitFor();
     fork = runOfPage();
@@ -198,7 +195,7 @@ describe('what a person does to it', () => {
       .getByRole('button', { name: /Reset its counter/ })
       .click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('I know').check();
+    await dialog.getByLabel('I understand').check();
     await dialog.getByRole('button', { name: 'Reset' }).click();
     await reset;
     const waits = untilStatus(fork, 'waiting');
@@ -210,12 +207,12 @@ describe('what a person does to it', () => {
   it('[K54] a node is run again in a run of its own with another input, which is said to be risky and is recorded', async () => {
     await open(`/runs/${run}?node=reviewer`);
     await inspector().getByRole('button', { name: 'Rerun from here…' }).click();
-    const input = page.getByLabel('Its input, as JSON');
+    const input = page.getByLabel('Input (JSON)');
     await expect.poll(() => input.inputValue()).toContain(live.project);
     await input.fill(JSON.stringify({ project: live.project, title: 'Another round' }));
-    await page.getByText('It goes on with another input').waitFor();
-    await page.getByLabel('Its name, if another').fill('with other words');
-    await page.getByLabel('Begin paused').check();
+    await page.getByText('The new run continues with an input').waitFor();
+    await page.getByLabel('Run name (optional)').fill('with other words');
+    await page.getByLabel('Start paused').check();
     await page.getByRole('button', { name: 'Fork', exact: true }).click();
     await page.getByRole('heading', { name: 'with other words' }).waitFor();
     const rerun = runOfPage();
@@ -230,10 +227,10 @@ describe('what a person does to it', () => {
 
   it('[K51] a run is kept for ever, with who wanted it, and let go again', async () => {
     await open(`/runs/${run}`);
-    await menu('Keep it for ever');
+    await menu('Keep forever');
     await page.getByText('kept by').waitFor();
     expect(given(await live.client.run(run)).record.kept?.by).toBe('ada');
-    await menu('Let it be collected again');
+    await menu('Allow collection');
     await page.getByText('kept by').waitFor({ state: 'detached' });
   });
 });
@@ -245,7 +242,7 @@ describe('what can be relied on', () => {
     given(await live.client.resolve(approvals[0]?.approvalId as ApprovalId, { status: 'approved' }));
     await done;
     const saving = page.waitForEvent('download');
-    await menu('Export as a bundle');
+    await menu('Export bundle');
     const saved = await saving;
     expect(saved.suggestedFilename()).toBe(`${run}.bundle`);
     const file = path.join(live.project, 'saved.bundle');
@@ -254,14 +251,14 @@ describe('what can be relied on', () => {
     expect(given(await verifyBundle(file, head))).toMatchObject({ ok: true, runs: [{ id: run, head }] });
     const imported = given(await ada.client.importBundle({ file }));
     await open(`/runs/${imported.run}`);
-    await page.getByText('This run came from a bundle').waitFor();
+    await page.getByText('This run was imported from a bundle').waitFor();
     await page.getByRole('region', { name: 'Lineage' }).getByText(run).waitFor();
     expect(complaints).toEqual([]);
   });
 
   it('[K43] [K76] the record is verified, the page says in words that it holds, and the focus comes back', async () => {
     await open(`/runs/${run}`);
-    await menu('Verify its record');
+    await menu('Verify record');
     const { head } = given(await live.client.run(run)).record;
     const dialog = page.getByRole('dialog', { name: 'Verify review' });
     await dialog
@@ -271,7 +268,7 @@ describe('what can be relied on', () => {
     await dialog.getByText(head).first().waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'More to do with this run' }).and(page.locator(':focus')).waitFor();
+    await page.getByRole('button', { name: 'More actions' }).and(page.locator(':focus')).waitFor();
   });
 
   it('[K44] it is replayed without a model: every frame comes out again, and nothing is spent', async () => {
@@ -283,7 +280,7 @@ describe('what can be relied on', () => {
     await menu('Replay without models');
     const { frames } = given(await live.client.run(run)).record;
     const dialog = page.getByRole('dialog', { name: 'Replay review' });
-    await dialog.getByRole('status').getByText(`All ${frames} frames came out again`).waitFor();
+    await dialog.getByRole('status').getByText(`All ${frames} frames replayed as recorded`).waitFor();
     expect(given(await live.client.spending({ run }))).toEqual(spent);
     renameSync(`${script}.gone`, script);
     await dialog.getByRole('button', { name: 'Close' }).click();
@@ -297,7 +294,7 @@ describe('for everybody', () => {
     async colorScheme => {
       await page.emulateMedia({ colorScheme });
       const places: readonly (readonly [place: string, dialog?: string])[] = [
-        ['', 'Verify its record'],
+        ['', 'Verify record'],
         ['', 'Replay without models'],
         ['?node=reviewer&look=input&tab=state&frame=6'],
         ['?node=rounds&tab=events&frame=4'],
@@ -345,8 +342,8 @@ describe('what it is by now', () => {
     expect(collapsed.map(one => one.run)).toContain(run);
     const [gone] = given(await live.client.run(run)).record.collected ?? [];
     await open(`/runs/${run}?frame=${gone?.from}`);
-    await page.locator('.run-note[data-kind=collected]').getByText('collected to save room').waitFor();
-    await page.getByText(`What frame ${gone?.from} showed was collected`).waitFor();
+    await page.locator('.run-note[data-kind=collected]').getByText('collected to save space').waitFor();
+    await page.getByText(`Frame ${gone?.from} was collected`).waitFor();
     await tab('Events');
     await page.getByRole('listitem').filter({ hasText: 'frame.committed' }).first().waitFor();
     expect(complaints).toEqual([]);
@@ -357,7 +354,7 @@ describe('what it is by now', () => {
     expect(session.stateToken).not.toBe('');
     const [guided] = given(await live.client.runs({ kind: 'guided' })).runs;
     await open(`/runs/${guided?.id}`);
-    await page.getByText('An agent elsewhere is guided through it').waitFor();
+    await page.getByText('An external agent walks it').waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
     await page.getByRole('link', { name: /See its steps/ }).click();
     const sessionId = String(guided?.guided?.sessionId);

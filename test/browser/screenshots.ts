@@ -66,7 +66,7 @@ async function scene({ client, plan, project, broken, guided, ...console }: Live
   let walked = given(await guided.start({ workflowId: 'wr.bug-investigation' }));
   for (let steps = 0; steps < 4; steps += 1) walked = given(await guided.continue(filledIn(walked)));
   const text = (words: string | RegExp) => (page: Page) => page.getByText(words).first().waitFor();
-  const diff = (page: Page) => page.getByLabel('As it would be').waitFor();
+  const diff = (page: Page) => page.getByLabel('Proposed').waitFor();
   const asked = given(await client.decisions({ run: waiting })).approvals[0]?.approvalId;
   return [
     ['briefing', '/', text('seven days')],

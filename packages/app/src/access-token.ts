@@ -17,7 +17,7 @@ import type { Machine } from './machine.ts';
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** The token of a data directory, and whether it was made just now. Whoever has it may do everything; only its owner can read it. */
+/** The token of a data directory, and whether it was just created. Its holder may do everything; only its owner can read the file. */
 export function accessToken(
   dataDirectory: string,
   { rng }: Pick<Machine, 'rng'>,
@@ -43,8 +43,8 @@ export function accessToken(
 }
 
 /**
- * The token that the data directory has, or will have: it is kept ready before anybody is given it, so that every process recognises
- * it as a secret from the moment it counts. Undefined where it cannot be kept.
+ * The current or next token of the data directory: it is prepared before anyone gets it, so that every process recognises it as a secret
+ * from the moment it is valid. Undefined if it cannot be stored.
  */
 export function presentOrNextToken(
   dataDirectory: string,
@@ -57,13 +57,13 @@ export function presentOrNextToken(
     try {
       writeFileSync(next, newToken({ bytes: randomBytes }), { mode: 0o600, flag: 'wx', flush: true });
     } catch {
-      // Another process keeps one ready, or the disk takes nothing.
+      // Another process has prepared one, or the disk is not writable.
     }
   }
   return tokenIn(next) ?? tokenIn(tokenFile(dataDirectory));
 }
 
-/** Gives the file that was kept ready its name, unless the name is taken. */
+/** Gives the prepared file its name, unless the name is taken. */
 function taken(next: string, file: string): boolean {
   if (tokenIn(next) === undefined) return false;
   try {
@@ -85,7 +85,7 @@ function tokenIn(file: string): string | undefined {
   }
 }
 
-/** The token as it lies there. */
+/** The token as stored. */
 export function readToken(dataDirectory: string): Result<string, ErrorEnvelope> {
   const file = tokenFile(dataDirectory);
   try {

@@ -2,12 +2,12 @@ import { type ErrorEnvelope, failure, thrownText } from '@signalbox/model';
 
 export { thrownStack } from '@signalbox/model';
 
-/** A call that cannot be made as it was given: the caller changes it and calls again. */
+/** The error of an invalid call: the caller fixes it and calls again. */
 export function usageError(message: string, suggestion: string): ErrorEnvelope<'command/usage'> {
   return failure('command/usage', { message, suggestion });
 }
 
-/** What a program answers when something was thrown to its outermost function: a `Bug`, or a fault nobody foresaw. */
+/** The answer to an exception in the outermost function: a `Bug`, or an unforeseen fault. */
 export function unexpectedError(thrown: unknown): ErrorEnvelope<'command/unexpected'> {
   const said = thrownText(thrown);
   return failure('command/unexpected', {

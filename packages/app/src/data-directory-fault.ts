@@ -7,9 +7,9 @@ import { makePrivateDirectory } from './private-directory.ts';
 export type DataDirectoryFault = ErrorEnvelope<'store/unusable' | 'store/not-private'>;
 
 /**
- * Why a directory cannot be the data directory, for every command before it opens it. Returns undefined for one that can be, for
- * one that is not there yet and for one with nothing in it, which is closed when it is first used. Looks at the directory alone:
- * nobody reaches what is below one that is closed.
+ * Why a directory cannot be the data directory, for every command before it opens it. Returns undefined for a usable one, for one that does
+ * not exist yet and for an empty one, which is made private when first used. Checks only the directory itself: nothing below a private
+ * directory is reachable by others.
  */
 export function dataDirectoryFault(directory: string): DataDirectoryFault | undefined {
   try {
@@ -25,7 +25,7 @@ export function dataDirectoryFault(directory: string): DataDirectoryFault | unde
   }
 }
 
-/** Makes the data directory if it is missing. Returns why it cannot be used, or made. */
+/** Creates the data directory if it is missing. Returns why it cannot be used or created. */
 export function makeDataDirectory(directory: string): DataDirectoryFault | undefined {
   const fault = dataDirectoryFault(directory);
   if (fault !== undefined) return fault;
@@ -39,12 +39,12 @@ export function makeDataDirectory(directory: string): DataDirectoryFault | undef
   }
 }
 
-/** The same for a command that writes there without owning it. A full disk may still take what it writes. */
+/** The same for a command that writes there without owning it. A full disk may still accept its writes. */
 export function writableDataDirectoryFault(directory: string): DataDirectoryFault | undefined {
   return makeDataDirectory(directory) ?? (diskFault(directory) === 'read-only' ? diskRefusal(directory) : undefined);
 }
 
-/** The one command that closes a data directory, and everything in it, to others. */
+/** The command that makes a data directory, and everything in it, private. */
 export function closingCommand(directory: string): string {
   return `chmod -R go-rwx '${directory.replaceAll("'", `'\\''`)}'`;
 }
@@ -85,7 +85,7 @@ function kindOf(entry: { isFile(): boolean }): string {
   return entry.isFile() ? 'a file' : 'a device, pipe or socket';
 }
 
-/** Whether a directory cannot be made because something above it is a file. */
+/** Whether a directory cannot be created because one of its parents is a file. */
 function faultAbove(directory: string): DataDirectoryFault | undefined {
   const above = existingAbove(directory);
   const entry = statSync(above);

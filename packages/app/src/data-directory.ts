@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 export interface DataDirectoryFacts {
-  /** What the person asked for on the command line. */
+  /** From the command line. */
   readonly asked?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
@@ -9,7 +9,7 @@ export interface DataDirectoryFacts {
   readonly cwd: string;
 }
 
-/** Who said that it is this directory: a variable, whoever started the program, or nobody. */
+/** Where the directory was specified: a variable, the program's caller, or nowhere. */
 export function dataDirectorySource(
   directory: string,
   facts: Omit<DataDirectoryFacts, 'asked'>,
@@ -19,7 +19,7 @@ export function dataDirectorySource(
   return unless === directory ? 'default' : 'program';
 }
 
-/** Where Signalbox keeps what is its own: as told, else where the platform keeps the data of its programs. */
+/** The data directory: as specified, otherwise the platform's place for program data. */
 export function dataDirectory({ asked, env, platform, home, cwd }: DataDirectoryFacts): string {
   const paths = platform === 'win32' ? path.win32 : path.posix;
   const told = asked || env.SIGNALBOX_DATA_DIR;

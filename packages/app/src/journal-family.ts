@@ -18,7 +18,7 @@ export interface JournalFamily {
   /** Whether a journal that starts with an event of this kind belongs to it. */
   owns(firstKind: unknown): boolean;
   readonly schema: EventSchema<JournalEvent>;
-  /** How their segments may be packed. */
+  /** How their segments may be compressed. */
   readonly packing?: SegmentPacking;
 }
 
@@ -28,14 +28,14 @@ const families: readonly JournalFamily[] = [
   { name: 'session', owns: kind => kind === 'session_created', schema: sessionEventSchema },
 ];
 
-/** The family of the journal in a directory, told by its first event; where there is none, any family will do. */
+/** The family of the journal in a directory, by its first event; any family if there is none. */
 export function familyOf(disk: Pick<Disk, 'read' | 'kind'>, directory: string): JournalFamily {
   const first = firstEventOf(disk, directory);
   const kind = field(first, 'kind');
   return families.find(family => first === undefined || family.owns(kind)) ?? unknownFamily(kind);
 }
 
-/** A journal that this version knows nothing about has no valid event. */
+/** A journal of an unknown kind has no valid event. */
 function unknownFamily(kind: unknown): JournalFamily {
   const known = families.map(family => family.name).join(', ');
   return {
@@ -50,7 +50,7 @@ function unknownFamily(kind: unknown): JournalFamily {
   };
 }
 
-/** The first event that the manifest attests, unchecked; undefined where there is nothing that could be one. */
+/** The first event that the manifest attests, unchecked; undefined if there is none. */
 function firstEventOf(disk: Pick<Disk, 'read' | 'kind'>, directory: string): unknown {
   const record = manifestRecord.safeParse(firstLineOf(disk, `${directory}/manifest.jsonl`)).data;
   if (record?.kind !== 'segment_closed' || !/^events\/\d+-\d+\.jsonl$/.test(record.segmentRelPath)) return undefined;

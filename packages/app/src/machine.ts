@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, createIdSource, type IdSource, type Rng } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 
-/** Time, chance and timers of this machine. Everything below takes them as arguments. */
+/** The time, randomness and timers of this machine. Everything below takes them as arguments. */
 export interface Machine {
   readonly clock: Clock;
   readonly rng: Rng;
@@ -10,7 +10,7 @@ export interface Machine {
   readonly ids: IdSource;
 }
 
-/** Taken when this is loaded: the code of a plan may replace them later in its thread. */
+/** Captured at load time: a plan's code may replace them later in its thread. */
 const { now } = Date;
 const { setTimeout: start, clearTimeout: cancel } = globalThis;
 const random = randomBytes;
@@ -21,7 +21,7 @@ export function thisMachine(): Machine {
   return { clock, rng, timers: timersOn(start, cancel), ids: createIdSource(clock, rng) };
 }
 
-/** Timers on those of the platform, which take a wait that is too long for none. */
+/** Timers on the platform's, which fire at once if the wait is too long for them. */
 export function timersOn<Timer>(set: (run: () => void, ms: number) => Timer, clear: (timer: Timer) => void): Timers {
   return {
     after(ms, run) {
@@ -36,12 +36,12 @@ export function timersOn<Timer>(set: (run: () => void, ms: number) => Timer, cle
   };
 }
 
-/** What fits into the 32 bits that the platform counts in. */
+/** The largest wait that fits into the platform's 32 bits. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 const BLOCK = 4096;
 
-/** Taken from the system in blocks: an id asks for a few bytes, and there are many ids. No byte is given twice. */
+/** Takes bytes from the system in blocks: an id needs a few bytes, and there are many ids. No byte is used twice. */
 function systemRng(): Rng {
   let block = new Uint8Array(0);
   let used = 0;

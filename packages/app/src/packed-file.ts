@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { MAX_PLAN_BYTES, zstdPacking } from '@signalbox/journal';
 
-/** Files of ours that are compressed end in this; what is before it says what they hold. */
+/** The suffix of our compressed files; the name before it says what they hold. */
 export const PACKED = zstdPacking.suffix;
 
 export function isPacked(file: string): boolean {
   return file.endsWith(PACKED);
 }
 
-/** What a file holds, compressed or not. Throws where it cannot be read. */
+/** The content of a file, compressed or not. Throws if it cannot be read. */
 export function contentOf(file: string): Uint8Array {
   const bytes = readFileSync(file);
   if (!isPacked(file)) return bytes;
@@ -17,7 +17,7 @@ export function contentOf(file: string): Uint8Array {
   return content;
 }
 
-/** A content as a file of this name holds it. */
+/** The content in the form of a file with this name. */
 export function bytesFor(file: string, content: Uint8Array): Uint8Array {
   return isPacked(file) ? zstdPacking.pack(content) : content;
 }

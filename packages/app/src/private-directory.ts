@@ -3,9 +3,9 @@ import path from 'node:path';
 import { closeToOthers } from '@signalbox/journal';
 
 /**
- * Makes a directory and those above it that are missing, for its owner alone, and closes it to others if it was there. Throws what
- * the system says. Answers the topmost that it made. Folder by folder: a recursive mkdir never ends on file systems that answer ENOENT
- * below what exists, such as /proc.
+ * Creates a directory and its missing parents, private to its owner, and makes an existing one private. Throws system errors. Returns the
+ * topmost directory that it created. Folder by folder: a recursive mkdir never ends on file systems that answer ENOENT below what exists,
+ * such as /proc.
  */
 export function makePrivateDirectory(directory: string): string | undefined {
   const missing: string[] = [];

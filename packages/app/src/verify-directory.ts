@@ -6,9 +6,9 @@ import { usageError } from './command-error.ts';
 import { familyOf } from './journal-family.ts';
 
 export interface VerifyDirectoryOptions {
-  /** The head that was kept elsewhere, `sha256:` and 64 hex digits. */
+  /** The head that was stored elsewhere, `sha256:` and 64 hex digits. */
   readonly expectHead?: string | undefined;
-  /** The snapshot store; by default the one beside the journal's collection, if it is there. */
+  /** The snapshot store; defaults to the one beside the journal's collection, if it exists. */
   readonly snapshots?: string | undefined;
 }
 
@@ -16,7 +16,7 @@ export type VerifyDirectoryError = ErrorEnvelope<'command/usage' | 'command/not-
 
 type ReadableDisk = Pick<Disk, 'read' | 'kind' | 'list'>;
 
-/** Checks the journal in a directory, offline. Nothing is written and no lock is taken. */
+/** Checks the journal in a directory, offline. Writes nothing and takes no lock. */
 export function verifyDirectory(
   directory: string,
   options: VerifyDirectoryOptions = {},
@@ -61,7 +61,7 @@ function parseHead(head: string | undefined): Result<Digest | undefined, ErrorEn
   );
 }
 
-/** A data directory keeps its snapshots beside its collections of journals: `<data>/<collection>/<journal>`. */
+/** A data directory has its snapshots beside its collections of journals: `<data>/<collection>/<journal>`. */
 function findSnapshots(
   directory: string,
   given: string | undefined,
@@ -77,7 +77,7 @@ function findSnapshots(
   );
 }
 
-/** The directory that a path leads to, links followed, or why it leads to none. */
+/** The directory of a path, links followed, or why there is none. */
 function resolveDirectory(given: string): Result<string, string> {
   try {
     const real = realpathSync(given);

@@ -1,14 +1,14 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { artifactsPlaceOf } from './artifacts/artifact-thing.ts';
-import { Empty } from './frame/notices.tsx';
-import { Shell } from './frame/shell.tsx';
 import { BrokenPage } from './pages/broken-page.tsx';
 import { NoSuchPage } from './pages/no-such-page.tsx';
 import { runPlaceOf } from './run/run-place.ts';
 import { workflowsPlaceOf } from './sessions/workflows-place.ts';
+import { Empty } from './shell/notices.tsx';
+import { Shell } from './shell/shell.tsx';
 import { runsSearchOf } from './story/runs-search.ts';
 
-/** Every page of the console. What a page shows is in its address, so that it can be kept and handed on. */
+/** Every page of the console. An address holds everything that its page shows, so that it can be saved and shared. */
 const root = createRootRoute({ component: Shell, notFoundComponent: NoSuchPage });
 const at = () => root;
 
@@ -79,7 +79,7 @@ export const router = createRouter({
   routeTree: root.addChildren(routes),
   defaultPreload: 'intent',
   defaultErrorComponent: BrokenPage,
-  defaultPendingComponent: () => <Empty title="One moment…" />,
+  defaultPendingComponent: () => <Empty title="Loading…" />,
 });
 
 declare module '@tanstack/react-router' {

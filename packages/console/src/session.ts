@@ -1,8 +1,8 @@
 const KEY = 'signalbox.token';
 
 /**
- * The token of this tab. It comes in the fragment of the address, which no server sees, is kept for the tab, and is taken
- * out of the address at once.
+ * The token of this tab. It comes in the fragment of the address, which no server sees, is stored for the tab, and is removed from the
+ * address at once.
  */
 export function takeToken(): string | undefined {
   const given = takeFromAddress('token');
@@ -10,7 +10,7 @@ export function takeToken(): string | undefined {
   return sessionStorage.getItem(KEY) ?? undefined;
 }
 
-/** The code of a link that works once; it is taken out of the address at once. */
+/** The code of a one-time link; it is removed from the address at once. */
 export function takeCode(): string | undefined {
   return takeFromAddress('code');
 }

@@ -4,15 +4,15 @@ import type { BlobError } from '@signalbox/runs';
 import type { DomainEvent } from '@signalbox/workflow';
 import type { GuidedFacts } from './runs/projections/guided-parts.ts';
 
-/** What guided sessions share with the rest of their data directory. */
+/** The parts of a data directory that guided sessions share with runs. */
 export interface GuidedPorts {
-  /** The blobs of the data directory `home`, which runs and sessions share. */
+  /** The blobs of the data directory `home`. */
   openBlobs(options: BlobsOptions): SessionBlobs;
   /** Recognises the secrets of a data directory, and those in `env`. */
   openSecrets(options: SecretsOptions): { readonly filter: SecretFilter };
-  /** The health of any journal, also of a run. */
+  /** The health of any journal, including those of runs. */
   journalHealth(directory: string): SessionHealth;
-  /** The contract's event that stands for one of a session (R20). */
+  /** The contract's event for an event of a session (R20). */
   contractEvent(event: DomainEvent, facts: GuidedFacts): RunEvent;
 }
 
@@ -26,13 +26,12 @@ interface BlobsOptions {
   readonly disk: Disk;
   readonly hasher: Hasher;
   readonly home: string;
-  /** Tells this process's unfinished files from those of others. */
+  /** Distinguishes this process's unfinished files from those of others. */
   readonly writer: string;
 }
 
 interface SecretsOptions {
   readonly dataDirectory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Nothing is written. */
   readonly readOnly: boolean;
 }

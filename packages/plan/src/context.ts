@@ -3,21 +3,21 @@ import type { ArtifactAccess } from './artifacts/artifact-access.ts';
 import type { FileAccess } from './workspaces/plan-files.ts';
 import type { WorkspacePlace } from './workspaces/workspace-access.ts';
 
-/** What a plan's code can see and do. One object for the whole run; what it answers is the frame's. */
+/** What a plan's code can see and do. One object for the whole run; its answers are those of the current frame. */
 export interface PlanContext<Input, State extends object> {
   readonly input: Input;
   readonly state: StateAccess<State>;
-  /** State that lives as long as the process, with the same rules of batching. */
+  /** State that lives as long as the process, with the same batching rules. */
   readonly vol: VolatileAccess;
-  /** What is committed, read-only. */
+  /** Read-only queries of committed data. */
   readonly db: QueryAccess;
   /** Files under the run's working directory. */
   readonly fs: FileAccess;
-  /** Where the run's own files are, if it has any. */
+  /** The location of the run's workspace, if it has one. */
   readonly workspace: WorkspacePlace | undefined;
-  /** What is kept for people to see. */
+  /** Creates artifacts for people to see. */
   readonly artifact: ArtifactAccess;
-  /** The time of the frame: it stands still while a frame is made. */
+  /** The time of the frame, which does not change while the frame is made. */
   now(): Timestamp;
   /** From 0 up to 1, the same for the same run, frame and call. */
   random(): number;
@@ -25,18 +25,18 @@ export interface PlanContext<Input, State extends object> {
   effect(id: string, deps: readonly Json[], run: () => unknown): void;
 }
 
-/** Durable state. Reads answer from the frame's snapshot; writes are queued and become visible in the flush. */
+/** Durable state. Reads return the frame's snapshot; writes are queued and become visible in the flush. */
 export interface StateAccess<State extends object> {
   get<Key extends keyof State & string>(key: Key): State[Key];
   set<Key extends keyof State & string>(key: Key, value: State[Key], options?: WriteOptions): void;
-  /** Runs `reduce` on the value that is there when its turn comes in the flush. */
+  /** Runs `reduce` on the value at its turn in the flush. */
   update<Key extends keyof State & string>(
     key: Key,
     reduce: (value: State[Key]) => State[Key],
     options?: WriteOptions,
   ): void;
   delete<Key extends keyof State & string>(key: Key, options?: WriteOptions): void;
-  /** Sets the key if it is absent when its turn comes. The one write that a render may ask for. */
+  /** Sets the key if it is absent at its turn. The only write that a render may request. */
   init<Key extends keyof State & string>(key: Key, value: State[Key]): void;
 }
 
@@ -48,11 +48,11 @@ export interface VolatileAccess {
 }
 
 export interface WriteOptions {
-  /** Why, for the transition log: `claude.finished`. */
+  /** The reason, for the transition log: `claude.finished`. */
   readonly trigger?: string;
 }
 
-/** Parts of the store whose changes a query can wait for. Frames and events change with every frame, so no query can. */
+/** The tables whose changes a query can wait for. Frames and events change with every frame, so no query can wait for them. */
 export const queryTables = ['runs', 'nodes', 'state', 'tasks', 'decisions', 'artifacts', 'usage'] as const;
 export type QueryTable = (typeof queryTables)[number];
 

@@ -1,4 +1,4 @@
-/** What a plan can import from `signalbox`, wherever its file is. */
+/** Everything that a plan can import from `signalbox`, wherever its file is. */
 export { Fragment } from './jsx/element.ts';
 export {
   Agent,

@@ -7,7 +7,7 @@ import { frozen } from './state/frozen.ts';
 
 type StateShape = Readonly<Record<string, z.ZodType>>;
 
-/** A plan: its name, what it takes, what it remembers, and how it looks at any moment. */
+/** A plan: its name, input, state, and how it looks at any moment. */
 export interface PlanDefinition<Input extends z.ZodType, State extends StateShape> {
   readonly name: string;
   readonly description?: string;
@@ -16,11 +16,11 @@ export interface PlanDefinition<Input extends z.ZodType, State extends StateShap
   /** Pure: reads `ctx`, returns elements. */
   readonly render: (ctx: PlanContext<z.infer<Input>, StateValues<State>>) => PlanChild;
   readonly signals: Readonly<Record<string, PlanSignal>>;
-  /** Its runs work on files of their own. */
+  /** Whether its runs have their own workspace. */
   readonly workspace: boolean;
 }
 
-/** What a plan does when it is sent a signal, once for each: `handle` runs like the handler of a node. */
+/** How a plan handles a signal, once for each: `handle` runs like the handler of a node. */
 export interface PlanSignal {
   readonly schema?: z.ZodType;
   readonly handle: (payload: never, ctx: never) => void;
@@ -28,7 +28,7 @@ export interface PlanSignal {
 
 type StateValues<State extends StateShape> = { readonly [Key in keyof State]: z.infer<State[Key]> };
 
-/** A plan whose types are not known where it is handled. */
+/** A plan with unknown types. */
 export interface AnyPlan {
   readonly name: string;
   readonly description?: string;
@@ -47,18 +47,18 @@ const NO_STATE = z.object({});
 
 interface Written<Input extends z.ZodType, State extends StateShape, Signals extends SignalPayloads> {
   readonly name: string;
-  /** What it is for, in a sentence or two: shown to whoever starts it. */
+  /** Its purpose, in a sentence or two: shown before a start. */
   readonly description?: string;
-  /** What a start gives, checked before anything runs. People are shown a form that is made of it. */
+  /** The schema of the input, checked before anything runs. People get a form made from it. */
   readonly input?: Input;
   readonly state?: z.ZodObject<State>;
   readonly render: PlanDefinition<Input, State>['render'];
   /**
-   * Gives every run files of its own: a worktree of the git repository that its directory is in, or a copy where there is none.
-   * Agents and tasks work there.
+   * Gives every run its own workspace: a worktree of the git repository that contains its directory, or a copy if there is none. Agents and
+   * tasks work there.
    */
   readonly workspace?: boolean;
-  /** What to do when a signal of that name comes. Its payload is what `schema` makes of it; `z.json()` takes any. */
+  /** Handlers of signals by name. The payload is parsed by `schema`; `z.json()` accepts any. */
   readonly signals?: {
     readonly [Name in keyof Signals]: {
       readonly schema: Signals[Name];
@@ -70,8 +70,8 @@ interface Written<Input extends z.ZodType, State extends StateShape, Signals ext
 type SignalPayloads = Readonly<Record<string, z.ZodType>>;
 
 /**
- * Defines a plan. `ctx.input` and `ctx.state` in `render` have the types of the two schemas. A state key starts with the
- * default of its schema, or absent.
+ * Defines a plan. `ctx.input` and `ctx.state` in `render` have the types of the two schemas. A state key starts with the default of its
+ * schema, or absent.
  */
 export function definePlan<
   Input extends z.ZodType = z.ZodUnknown,
@@ -116,12 +116,12 @@ export function isPlan(value: unknown): value is AnyPlan {
   );
 }
 
-/** Whether its author did not say what it takes. */
+/** Whether its author did not declare an input. */
 export function takesAnything({ input }: AnyPlan): boolean {
   return input === NO_INPUT;
 }
 
-/** The values that a run of the plan starts with: copies, so that no two runs share one. */
+/** The initial values of a run: copies, so that no two runs share one. */
 export function initialState(plan: AnyPlan): ReadonlyMap<string, Json> {
   const values = new Map<string, Json>();
   for (const [key, schema] of Object.entries(plan.state.shape)) {

@@ -9,7 +9,7 @@ export interface SourcePosition {
 
 export type PlanErrorCode = Extract<ErrorCode, `plan/${string}`>;
 
-/** What the engine knows about the moment of an error. */
+/** What the engine knows at the time of an error. */
 export interface ErrorContext {
   readonly run?: string;
   readonly node?: string;
@@ -25,8 +25,8 @@ export interface StateChange {
 }
 
 /**
- * What is wrong with a plan, or with what its code did. JSX is an expression, so it is thrown at the author's line; the
- * engine turns it into a failed run and an envelope, once.
+ * An error in a plan, or in what its code did. JSX is an expression, so it is thrown at the author's line; the engine turns it into a
+ * failed run and an envelope, once.
  */
 export class PlanError extends Error {
   override readonly name: string = 'PlanError';
@@ -50,7 +50,7 @@ export class PlanError extends Error {
   }
 }
 
-/** A handler prop where nothing observable is. */
+/** A handler prop on a node that is not observable. */
 export class EventValidationError extends PlanError {
   override readonly name = 'EventValidationError';
 }
@@ -95,7 +95,7 @@ const suggestions: Record<PlanErrorCode, string> = {
   'plan/not-a-plan': 'Export the plan as default: export default definePlan({ … }).',
 };
 
-/** The envelope of an error that a plan caused; what is not a `PlanError` is told as a failed render. */
+/** The envelope of an error that a plan caused; anything but a `PlanError` is reported as a failed render. */
 export function planFailure(
   error: unknown,
   fallback: PlanErrorCode = 'plan/render-failed',
@@ -108,7 +108,7 @@ export function planFailure(
   });
 }
 
-/** A foreign throw, converted once; its text and its cause are kept. */
+/** A foreign exception, converted once; its text and cause are kept. */
 export function asPlanError(error: unknown, code: PlanErrorCode, context: ErrorContext = {}): PlanError {
   if (isPlanError(error)) {
     if (Object.keys(error.context).length > 0 || Object.keys(context).length === 0) return error;
@@ -126,7 +126,7 @@ export function asPlanError(error: unknown, code: PlanErrorCode, context: ErrorC
   });
 }
 
-/** Even asking what something is may throw, where it is a proxy. */
+/** Even inspecting a value may throw, if it is a proxy. */
 function isPlanError(error: unknown): error is PlanError {
   try {
     return error instanceof PlanError;
@@ -135,7 +135,7 @@ function isPlanError(error: unknown): error is PlanError {
   }
 }
 
-/** The first place of the stack that is in a plan's file. Source maps have put the author's lines there. */
+/** The first stack frame in a plan's file. Source maps have put the author's lines there. */
 export function authorPosition(error: unknown): SourcePosition | undefined {
   const stack = stackOf(error);
   const [, file, line, column] =

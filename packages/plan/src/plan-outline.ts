@@ -2,21 +2,21 @@ import { type JsonObject, jsonObject, thrownMessage, truncateUtf8, utf8Length } 
 import * as z from 'zod';
 import { type AnyPlan, takesAnything } from './plan-definition.ts';
 
-/** What can be said of a plan without a run of it. */
+/** The facts about a plan without a run. */
 export interface PlanOutline {
   readonly name: string;
   readonly description?: string;
-  /** JSON Schema of what a start may give; absent where the plan takes anything. */
+  /** JSON Schema of the input; absent if the plan takes anything. */
   readonly inputSchema?: JsonObject;
-  /** Why there is no JSON Schema, where there should be one. */
+  /** Why the JSON Schema is missing, if it should be there. */
   readonly problem?: string;
 }
 
-/** Larger ones are no form that a person fills in. */
+/** Larger schemas make no usable form. */
 const MAX_SCHEMA_BYTES = 256 * 1024;
 const MAX_DESCRIPTION_BYTES = 4096;
 
-/** Nothing is rendered. The schema is of what is given, before defaults are filled in and values are transformed. */
+/** Renders nothing. The schema describes the given input, before defaults and transforms. */
 export function outlineOf(plan: AnyPlan): PlanOutline {
   const { name, description } = plan;
   const outline = {

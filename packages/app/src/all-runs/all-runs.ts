@@ -1,9 +1,9 @@
 /**
- * Every run of a data directory, whichever driver decides its nodes. Surfaces ask here and never choose a driver.
+ * Every run of a data directory, whichever driver it has. Surfaces use this and never choose a driver.
  *
- * 1. A driver supplies the contract's view of its runs (`RunDriver`); what is listed is one list, in one order.
- * 2. An id is one driver's: the first that knows it answers.
- * 3. A page's cursor says how far each driver was read, so it holds while runs come and go.
+ * 1. A driver supplies the contract's view of its runs (`RunDriver`); all of them form one list, in one order.
+ * 2. An id belongs to one driver: the first that knows it answers.
+ * 3. A page's cursor says how far each driver was read, so it stays valid while runs come and go.
  */
 import type { GuidedRuns } from '@signalbox/guided';
 import {
@@ -42,11 +42,11 @@ type Found<T> = Promise<Result<T, ErrorEnvelope>>;
 export interface AllRunsReads {
   /** Newest first. */
   list(asked: RunsAsked): Found<ListPage<RunSummary>>;
-  /** Undefined where no driver has such a run. */
+  /** Undefined if no driver has the run. */
   find(run: RunId): Found<RunSummary | undefined>;
   show(run: RunId): Found<RunSnapshot | undefined>;
   events(run: RunId, asked: EventsAsked): Found<readonly WireStoredEvent[] | undefined>;
-  /** Newest first; of one run also those that follow from its turns. */
+  /** Newest first; for one run also those derived from its turns. */
   artifacts(asked: ArtifactsAsked): Found<ListPage<WireArtifact>>;
   artifact(id: string): Found<FoundArtifact>;
   /** The one queue, oldest first. */
@@ -55,11 +55,11 @@ export interface AllRunsReads {
 }
 
 export interface AllRuns extends AllRunsReads {
-  /** Answers a decision once; whoever answers again gets the first answer. */
+  /** Answers a decision once; a second answer returns the first. */
   answer(decision: WireDecision, answer: AnswerBody, by: string): Found<WireDecision>;
 }
 
-/** The runs of plans that a process drives, and guided runs where it knows of sessions. */
+/** The plan runs that a process drives, and guided runs if it knows of sessions. */
 export function allRunsOf(host: Parameters<typeof planDriver>[0], guided?: GuidedRuns): AllRuns {
   return openAllRuns([planDriver(host), ...(guided === undefined ? [] : [guidedDriver(guided)])]);
 }
@@ -76,9 +76,9 @@ function openAllRuns(drivers: readonly RunDriver[]): AllRuns {
   };
 }
 
-/** The same without answering, for a process that only looks. */
+/** The same without answering, for a process that only reads. */
 export function readAllRuns(drivers: readonly DriverReads[]): AllRunsReads {
-  /** What the first driver has that knows it. */
+  /** The answer of the first driver that knows it. */
   async function first<T>(ask: (driver: DriverReads) => Found<T | undefined> | undefined): Found<T | undefined> {
     for (const driver of drivers) {
       const found = await ask(driver);
@@ -147,7 +147,7 @@ export function readAllRuns(drivers: readonly DriverReads[]): AllRunsReads {
   };
 }
 
-/** As many artifacts that are made when they are asked for are on a page. */
+/** How many derived artifacts a page has at most. */
 const MADE_AT_ONCE = 60;
 
 const none: PartList<never> = {

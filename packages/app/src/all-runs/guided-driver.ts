@@ -12,7 +12,7 @@ import { guidedEvents } from '../contract-view/event-page.ts';
 import { badCursor, type PartList } from './paging.ts';
 import type { ArtifactsAsked, DecisionsAsked, ListedArtifact, RunDriver, RunsAsked } from './run-driver.ts';
 
-/** The runs of guided sessions, which agents elsewhere walk. */
+/** The runs of guided sessions, which external agents walk. */
 export function guidedDriver(guided: GuidedRuns): RunDriver {
   return {
     kind: 'guided',
@@ -44,7 +44,7 @@ export function guidedDriver(guided: GuidedRuns): RunDriver {
   };
 }
 
-/** The cursor is a moment and an id: it holds while sessions come and go. */
+/** The cursor is a time and an id: it stays valid while sessions come and go. */
 function newestFirst<Item extends { readonly id: string; readonly createdAt: string }>(
   all: () => Result<readonly Item[], ErrorEnvelope>,
 ): PartList<Item> {
@@ -64,7 +64,7 @@ function newestFirst<Item extends { readonly id: string; readonly createdAt: str
   };
 }
 
-/** Where agents of a guided run work is not ours to know: none is found by its directory. */
+/** The working directory of a guided run's agent is unknown: none is found by directory. */
 function isAskedFor({ record, createdAt }: RunSummary, asked: RunsAsked): boolean {
   const { status, name, tag, correlationId, since, until, entry, directory } = asked;
   return (
@@ -79,7 +79,7 @@ function isAskedFor({ record, createdAt }: RunSummary, asked: RunsAsked): boolea
   );
 }
 
-/** What was handed in has no key and is of no task of ours; it is no turn. */
+/** Handed-in artifacts have no key, belong to no task of ours, and are not turns. */
 function artifactsOf(
   guided: GuidedRuns,
   { run, kind, key, node, task, turns }: ArtifactsAsked,

@@ -4,19 +4,19 @@ import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, type Run
 import { everyRun, type RunFilter, type RunReader, type RunRecord } from '@signalbox/runs';
 import { findRun, matchesIn } from '../runs/find-run.ts';
 
-/** A run in a list: as its record says, and for a guided one what its session adds. */
+/** A run in a list: its record, and for a guided one the facts of its session. */
 export type ListedRun =
   | { readonly kind: 'plan'; readonly record: RunRecord }
   | { readonly kind: 'guided'; readonly record: RunSummary['record']; readonly guided: RunSummary['guided'] };
 
-/** The guided runs of a data directory, newest first. Where there are no sessions nothing is loaded that reads them. */
+/** The guided runs of a data directory, newest first. Without sessions, their code is not loaded. */
 export async function guidedRunsIn(dataDirectory: string): Promise<Result<readonly RunSummary[], ErrorEnvelope>> {
   if (!hasSessions(dataDirectory)) return ok([]);
   const { guidedRunList } = await import('../guided/guided-run-list.ts');
   return guidedRunList(dataDirectory);
 }
 
-/** Every run, newest first; no reader where there is no database. */
+/** Every run, newest first; `reader` is undefined without a database. */
 export async function* everyListedRun(
   reader: RunReader | undefined,
   guided: readonly RunSummary[],
@@ -41,7 +41,7 @@ export async function* everyListedRun(
   for (const run of rest.slice(next)) yield listed(run);
 }
 
-/** The run, of whichever driver, that an id names, or the beginning of one that only one run has. */
+/** The run of any driver with an id, or with a prefix that only one run has. */
 export async function findListedRun(
   reader: RunReader | undefined,
   dataDirectory: string,
@@ -60,7 +60,7 @@ export async function findListedRun(
   return err(unknownRun(given, begun.length + plans));
 }
 
-/** The run of a plan that an id or its beginning names. A guided one is refused, with the session to look at instead. */
+/** The plan run with an id or prefix. A guided run is refused, with its session. */
 export async function findPlanRun(
   reader: RunReader,
   dataDirectory: string,
@@ -70,7 +70,7 @@ export async function findPlanRun(
   return run.ok ? run : err(await guidedInstead(reader, dataDirectory, given, run.error));
 }
 
-/** What to say of a run that no plan drives: that it is guided, if it is. */
+/** The refusal for a run without a plan: says that it is guided, if it is. */
 export async function guidedInstead(
   reader: RunReader,
   dataDirectory: string,

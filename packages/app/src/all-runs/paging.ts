@@ -1,9 +1,9 @@
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 
-/** Items on a page unless the caller asks for another number. */
+/** The default number of items on a page. */
 const PAGE = 200;
 
-/** The same for lists that their readers want whole, as far as that goes. */
+/** The same for lists that readers usually want complete. */
 export const MANY = 1000;
 
 export interface Asked {
@@ -13,11 +13,11 @@ export interface Asked {
 
 export interface ListPage<Item> {
   readonly items: readonly Item[];
-  /** What the next page comes after; absent on the last. */
+  /** The cursor of the next page; absent on the last. */
   readonly next?: string;
 }
 
-/** A page of a list that is at hand, after the item whose key is asked for. */
+/** A page of a list in memory, after the item with the given key. */
 export function pageOf<Item>(
   all: readonly Item[],
   { after, limit = PAGE }: Asked,
@@ -28,7 +28,7 @@ export function pageOf<Item>(
   return ok(cutPage(all.slice(from, from + limit + 1), limit, keyOf));
 }
 
-/** A page of what was read with one more than its limit: whether there is more shows by that. */
+/** A page of items read with one more than its limit, which shows whether there are more. */
 export function cutPage<Item>(read: readonly Item[], limit: number, keyOf: (item: Item) => string): ListPage<Item> {
   const items = read.slice(0, limit);
   const last = items.at(-1);
@@ -48,17 +48,17 @@ export function invalid(why: string): ErrorEnvelope<'VALIDATION_ERROR'> {
 
 /** A list that is part of a longer one. */
 export interface PartList<Item> {
-  /** At most so many after an item's cursor, or from the beginning. */
+  /** At most `limit` items after a cursor, or from the beginning. */
   read(after: string | undefined, limit: number): Promise<Result<readonly Item[], ErrorEnvelope>>;
   cursorOf(item: Item): string;
 }
 
-/** One list that is made of several, each in the same order. */
+/** Several lists as one, all in the same order. */
 export interface MergedList<Item> {
   readonly parts: readonly PartList<Item>[];
   /** Whether an item of a later part comes before one of an earlier part. */
   isBefore(later: Item, earlier: Item): boolean;
-  /** Whether a page with these is full though its limit is not reached. */
+  /** Whether a page with these items is full before its limit is reached. */
   isFull?(items: readonly Item[]): boolean;
 }
 

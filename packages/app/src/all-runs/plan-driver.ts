@@ -34,13 +34,13 @@ import type {
 export interface PlanReadPorts {
   readonly reader: RunReader;
   readonly blobs: Pick<Blobs, 'get'>;
-  /** What follows from the turns of agents. */
+  /** The artifacts derived from agent turns. */
   turns(): Turns;
-  /** The runs that something drives now. */
+  /** The runs that are currently driven. */
   driven(): readonly RunId[];
 }
 
-/** The runs of plans that a process drives. */
+/** The plan runs that a process drives. */
 export function planDriver(
   host: Pick<RunHost, 'reader' | 'blobs' | 'driven' | 'answer'> & { readonly inspection: { readonly turns: Turns } },
 ): RunDriver {
@@ -56,7 +56,7 @@ export function planDriver(
   };
 }
 
-/** The runs of plans, whoever drives them. */
+/** The plan runs, whoever drives them. */
 export function planReads(ports: PlanReadPorts): DriverReads {
   const { reader, blobs } = ports;
   let opened: Turns | undefined;
@@ -140,7 +140,7 @@ function decisionsOf(reader: RunReader, { run, status = 'open' }: DecisionsAsked
   };
 }
 
-/** What was kept, of one run or of all. */
+/** The stored artifacts, of one run or of all. */
 function kept(reader: RunReader, asked: ArtifactsAsked): PartList<ListedArtifact> {
   const { run, kind, key, versions, node, task } = asked;
   if (run !== undefined && (node !== undefined || task !== undefined)) {
@@ -166,10 +166,10 @@ function kept(reader: RunReader, asked: ArtifactsAsked): PartList<ListedArtifact
   };
 }
 
-/** What one run kept and what follows from its turns, as one list. */
+/** The stored and the turn-derived artifacts of one run, as one list. */
 function keptAndMade(reader: RunReader, turns: Turns, run: RunId, asked: ArtifactsAsked): PartList<ListedArtifact> {
   return atHand(async () => {
-    // None of those that are made has a key.
+    // Derived artifacts have no key.
     const made = asked.key === undefined ? await turns.list(run, asked.node) : [];
     const found = asked.turns === 'only' ? [] : await allKept(reader, run, asked);
     return [
@@ -187,7 +187,7 @@ function keptAndMade(reader: RunReader, turns: Turns, run: RunId, asked: Artifac
   });
 }
 
-/** A list that is read whole. */
+/** A list that is read completely. */
 function atHand(all: () => Promise<readonly ListedArtifact[]>): PartList<ListedArtifact> {
   return {
     async read(after, limit) {
@@ -225,7 +225,7 @@ async function allKept(
 
 type Present<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
 
-/** Filters tell an absent field from one that is undefined. */
+/** Filters distinguish an absent field from an undefined one. */
 function withoutUndefined<T extends object>(fields: T): Partial<Present<T>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Present<T>>;
 }

@@ -7,13 +7,13 @@ import { planReads } from './plan-driver.ts';
 
 export interface ReadHomeOptions {
   readonly dataDirectory: string;
-  /** Undefined where there is no database. */
+  /** Undefined if there is no database. */
   readonly reader: (RunReader & Pick<Blobs, 'get'>) | undefined;
   readonly guided: GuidedRuns;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Every run of a data directory that another process may own: it is only read. */
+/** Every run of a data directory that another process may own: read-only. */
 export function readHome({ dataDirectory, reader, guided, env }: ReadHomeOptions): AllRunsReads {
   const plans =
     reader === undefined

@@ -29,19 +29,19 @@ export interface EventsAsked {
 
 type Found<T> = Promise<Result<T, ErrorEnvelope>>;
 
-/** The runs of one driver as the contract shows them. What is undefined is not this driver's. */
+/** The runs of one driver in the contract's form. Undefined answers mean that it is not this driver's. */
 export interface DriverReads {
   readonly kind: RunSummary['kind'];
   /** Newest first. */
   runs(asked: RunsAsked): PartList<RunSummary>;
   find(run: RunId): Found<RunSummary | undefined>;
   show(run: RunId): Found<RunSnapshot | undefined>;
-  /** From an event on, in order. */
+  /** Starting at an event, in order. */
   events(run: RunId, asked: EventsAsked): Found<readonly WireStoredEvent[] | undefined>;
   /** Newest first. */
   artifacts(asked: ArtifactsAsked): PartList<ListedArtifact>;
   artifact(id: string): Found<FoundArtifact | undefined>;
-  /** One that is made when it is asked for; it is looked for in all runs. */
+  /** A derived artifact; all runs are searched. */
   madeArtifact?(id: string): Found<FoundArtifact | undefined>;
   /** Oldest first. */
   decisions(asked: DecisionsAsked): PartList<WireDecision>;
@@ -49,13 +49,13 @@ export interface DriverReads {
 }
 
 export interface RunDriver extends DriverReads {
-  /** An answer counts once; whoever answers again gets the first. */
+  /** An answer counts once; a second one returns the first. */
   answer(decision: ApprovalId, answer: DecisionAnswer, by: string): Found<WireDecision>;
 }
 
 interface DecisionAnswer {
   readonly resolution: WireResolution;
-  /** Of what was shown: an answer to something else is void. */
+  /** The hash of the shown proposal: an answer to another one is void. */
   readonly proposalHash?: Digest | undefined;
 }
 
@@ -63,7 +63,7 @@ interface DecisionAnswer {
 export interface ListedArtifact {
   readonly id: string;
   readonly createdAt: string;
-  /** Whether it is made when it is asked for. */
+  /** Whether it is derived on request. */
   readonly isMade: boolean;
   view(): Found<WireArtifact>;
 }

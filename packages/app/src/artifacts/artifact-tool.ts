@@ -11,7 +11,7 @@ import * as z from 'zod';
 
 const short = z.string().min(1).max(256);
 
-/** One flat object: not every provider takes alternatives as the input of a tool. */
+/** One flat object: not every provider accepts alternatives as a tool's input. */
 const input = z.strictObject({
   kind: z.enum(['markdown', 'table', 'progress', 'link', 'image']),
   name: short.describe('The name that people see.'),
@@ -28,7 +28,7 @@ const input = z.strictObject({
 });
 type Input = z.infer<typeof input>;
 
-/** What can be said of the tool without a task that uses it. */
+/** The facts about the tool that need no task. */
 export const ARTIFACT_TOOL = {
   name: 'artifact',
   description: 'Publishes something for people to see: markdown, a table, progress, a link or an image.',
@@ -38,7 +38,7 @@ export const ARTIFACT_TOOL = {
 
 const output = z.strictObject({ ref: z.string() });
 
-/** The tool as a model sees it, where there is no task that could use it. */
+/** The tool as a model sees it, without a task to use it. */
 export const artifactToolForm: AnyTool = defineTool({
   ...ARTIFACT_TOOL,
   input,
@@ -46,7 +46,7 @@ export const artifactToolForm: AnyTool = defineTool({
   handler: async () => fail('There is no task to attach this to.'),
 });
 
-/** Lets an agent show something to people. A call that is made again after a crash keeps it once. */
+/** Lets an agent show something to people. A call repeated after a crash stores it once. */
 export function artifactTool(ports: ArtifactPorts, { run, task, node }: AgentBrief): AnyTool {
   return defineTool({
     ...ARTIFACT_TOOL,
@@ -67,7 +67,7 @@ export function artifactTool(ports: ArtifactPorts, { run, task, node }: AgentBri
   });
 }
 
-/** What is asked for, or what is missing. */
+/** The input, or what is missing. */
 async function inputOf(
   given: Input,
   readFile: (path: string) => Promise<Uint8Array | string>,

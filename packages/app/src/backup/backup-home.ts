@@ -21,7 +21,7 @@ import { copyTree, sync } from './copy-tree.ts';
 
 const CONTENTS = 'backup.json';
 
-/** What a backup holds, by heads: whoever restores it compares. */
+/** The heads in a backup, for comparison on restore. */
 const backupContents = z.strictObject({
   v: z.literal(1),
   at: timestamp,
@@ -31,7 +31,7 @@ const backupContents = z.strictObject({
 type BackupContents = z.infer<typeof backupContents>;
 
 export interface BackupReport {
-  /** Everything in the copy is as its logs and journals say. */
+  /** Everything in the copy matches its logs and journals. */
   readonly ok: boolean;
   readonly directory: string;
   readonly at: string;
@@ -39,11 +39,11 @@ export interface BackupReport {
   readonly sessions: number;
   readonly files: number;
   readonly bytes: number;
-  /** What is wrong in the copy: it was so before, or changed meanwhile. */
+  /** Defects of the copy: they existed before, or appeared meanwhile. */
   readonly defects: readonly string[];
 }
 
-/** Copies a data directory into an empty one, beside its owner, and checks the copy. */
+/** Copies a data directory into an empty one, while its owner runs, and checks the copy. */
 export function backupHome(dataDirectory: string, target: string, clock: Clock): Result<BackupReport, ErrorEnvelope> {
   if (isInside(target, dataDirectory)) {
     return err(usageError(`${target} is in the data directory.`, 'Choose a directory outside of it.'));
@@ -60,7 +60,7 @@ export function backupHome(dataDirectory: string, target: string, clock: Clock):
   });
 }
 
-/** Copies a backup into a data directory that is empty, and compares the heads of every log and journal. */
+/** Copies a backup into an empty data directory, and compares the heads of every log and journal. */
 export function restoreHome(backup: string, dataDirectory: string): Result<BackupReport, ErrorEnvelope> {
   const said = contentsOf(backup);
   if (!said.ok) return said;
@@ -79,7 +79,7 @@ export function restoreHome(backup: string, dataDirectory: string): Result<Backu
     const strange = leftOut
       .toSorted()
       .map(place => path.relative(backup, place))
-      // The programs of a layer, and what they wait at, are not of the directory.
+      // The programs of a layer, and their working files, are not part of the directory.
       .filter(place => !place.startsWith(`layers${path.sep}`))
       .map(place => `${place} is a link, a device or a pipe, and was left out`);
     const defects = [...report.defects, ...different, ...strange];
@@ -123,7 +123,7 @@ function copyAll(
   return finish(contents, { ok: defects.length === 0, directory: to, ...counts, defects }, leftOut);
 }
 
-/** What a copy holds, and what is wrong with it. */
+/** The contents of a copy, and its defects. */
 function checked(directory: string): { readonly contents: BackupContents; readonly defects: readonly string[] } {
   const runs: BackupContents['runs'][number][] = [];
   const defects: string[] = [];

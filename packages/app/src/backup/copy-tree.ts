@@ -13,7 +13,7 @@ import {
 import path from 'node:path';
 import { makePrivateDirectory } from '../private-directory.ts';
 
-/** Files that SQLite holds are SQLite's, and a lock is nothing to keep; neither is what somebody was just writing. */
+/** SQLite's files are copied by SQLite; locks and unfinished files are skipped. */
 const isLeftOut = (name: string): boolean =>
   /^db\.sqlite/.test(name) ||
   /\.lock(-journal|-wal|-shm)?$/.test(name) ||
@@ -24,10 +24,10 @@ const isLeftOut = (name: string): boolean =>
 const isKernels = (directory: string, name: string): boolean =>
   name === 'work' && path.basename(path.dirname(directory)) === 'layers';
 
-/** Says how much the journals hold at least, so they are copied after it. */
+/** Holds lower bounds of the journals' lengths, so it is copied before them. */
 const FIRST = ['cache'];
 
-/** What others refer to comes last: whatever was copied before it finds it. */
+/** Referenced content comes last, so that everything copied before finds it. */
 const LAST = ['snapshots', 'blobs'];
 
 export interface Copied {
@@ -37,7 +37,7 @@ export interface Copied {
   readonly leftOut: readonly string[];
 }
 
-/** Copies what a data directory holds beside its database, durably, into a directory of the same shape. */
+/** Copies everything in a data directory besides its database, durably, into a directory of the same shape. */
 export function copyTree(from: string, to: string): Copied {
   const names = readdirSync(from).filter(name => !isLeftOut(name));
   const [first, last] = [FIRST, LAST].map(some => some.filter(name => names.includes(name))) as [string[], string[]];
@@ -45,11 +45,11 @@ export function copyTree(from: string, to: string): Copied {
   return summed(ordered.map(name => copyEntry(path.join(from, name), path.join(to, name), name === 'layers')));
 }
 
-/** On a layer are files of a project: whether they can be executed is theirs to say. Everything else is for reading and writing. */
+/** A layer holds project files, which keep their executable bits. Everything else is only readable and writable. */
 function copyEntry(from: string, to: string, isOnLayer: boolean): Copied {
   const entry = lstatSync(from, { throwIfNoEntry: false });
   if (entry === undefined) return { files: 0, bytes: 0, leftOut: [] };
-  // A link leads out of the directory, and a pipe is nothing to keep.
+  // A link leads out of the directory, and a pipe has no content to keep.
   if (!(entry.isFile() || entry.isDirectory())) return { files: 0, bytes: 0, leftOut: [from] };
   if (entry.isFile()) return copyFile(from, to, isOnLayer ? (entry.mode & 0o700) | 0o600 : 0o600);
   makePrivateDirectory(to);
@@ -72,7 +72,7 @@ function copyFile(from: string, to: string, mode: number): Copied {
   return { files: 1, bytes: lstatSync(to).size, leftOut: [] };
 }
 
-/** A line that was being written is not in the copy. */
+/** Removes a partially written last line from the copy. */
 function cutPartialLine(file: string): void {
   const content = readFileSync(file);
   const end = content.lastIndexOf(0x0a) + 1;

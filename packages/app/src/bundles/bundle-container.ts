@@ -7,12 +7,12 @@ import { constants, crc32, createDeflateRaw, createInflateRaw } from 'node:zlib'
 import type { Digest } from '@signalbox/model';
 
 /**
- * The file of a bundle: lines of text in a gzip file that any tool opens. A field of its header, which other tools skip,
- * holds the sha256 of everything after the header, so that not one bit of the file can change unseen.
+ * The file of a bundle: lines of text in a gzip file that any tool opens. A header field, which other tools skip, holds the sha256 of
+ * everything after the header, so that no bit of the file can change undetected.
  *
- * 1. The file appears under its name as a whole, on disk, or not at all.
+ * 1. The file appears under its name completely, on disk, or not at all.
  * 2. Reading and writing take bounded memory, whatever the size of the file.
- * 3. A file is opened once, and what is read is what was checked, whatever happens to the file or its name meanwhile.
+ * 3. A file is opened once, and the checked bytes are the ones read, whatever happens to the file or its name meanwhile.
  */
 
 /** Magic, deflate, with an extra field, no time, no flags, no system. */
@@ -29,7 +29,7 @@ const UNPACKED_RATIO = 100;
 const { O_RDONLY, O_NONBLOCK } = fileFlags;
 
 export interface WrittenBundle {
-  /** Names this very file. */
+  /** Identifies this exact file. */
   readonly digest: Digest;
   readonly bytes: number;
 }
@@ -86,7 +86,7 @@ async function writeAll(handle: FileHandle, lines: AsyncIterable<string>): Promi
   return { digest: `sha256:${digest.toString('hex')}` as Digest, bytes };
 }
 
-/** Why a file is not a bundle that can be read. */
+/** Why a file is not a readable bundle. */
 export class ContainerFault extends Error {
   override readonly name = 'ContainerFault';
   readonly kind: 'format' | 'integrity';
@@ -97,7 +97,7 @@ export class ContainerFault extends Error {
   }
 }
 
-/** Whether a file begins as a bundle does. */
+/** Whether a file begins like a bundle. */
 export async function isContainer(file: string): Promise<boolean> {
   const handle = await openFile(file);
   try {
@@ -107,14 +107,14 @@ export async function isContainer(file: string): Promise<boolean> {
   }
 }
 
-/** A file that is open: whatever takes its name meanwhile is not read. */
+/** An open file: a replacement under the same name is not read. */
 export interface OpenContainer extends WrittenBundle {
-  /** The lines of the file. The last is followed by a fault if the file is not the one that was checked. */
+  /** The lines of the file. Throws after the last one if the file is not the one that was checked. */
   lines(): AsyncGenerator<string>;
   close(): Promise<void>;
 }
 
-/** Opens a file and checks that not a bit of it has changed. */
+/** Opens a file and checks that no bit of it has changed. */
 export async function openContainer(file: string): Promise<OpenContainer> {
   const handle = await openFile(file);
   try {
@@ -182,7 +182,7 @@ async function* linesOf(handle: FileHandle, { digest, bytes }: WrittenBundle): A
 
 async function* splitLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  /** Parts of a line that has not ended yet. */
+  /** Parts of an unfinished line. */
   let begun: string[] = [];
   let [length, bytes] = [0, 0];
   for await (const chunk of chunks) {

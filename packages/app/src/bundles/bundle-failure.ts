@@ -3,11 +3,11 @@ import { ContainerFault } from './bundle-container.ts';
 
 export type BundleErrorCode = Extract<ErrorCode, `BUNDLE_${string}`>;
 
-/** What is wrong with a bundle, thrown to where its file was opened. */
+/** A defect of a bundle, thrown to where its file was opened. */
 export class BundleFault extends Error {
   override readonly name = 'BundleFault';
   readonly code: BundleErrorCode;
-  /** The part in which it is. */
+  /** The part that contains it. */
   readonly part: string | undefined;
 
   constructor(code: BundleErrorCode, why: string, part?: string) {
@@ -17,7 +17,7 @@ export class BundleFault extends Error {
   }
 }
 
-/** The envelope of what was thrown while a bundle was read, or the same again if it is none of the bundle's. */
+/** The envelope of an exception while reading a bundle; rethrows anything unrelated to the bundle. */
 export function bundleFailure(file: string, cause: unknown): ErrorEnvelope {
   if (cause instanceof ContainerFault) {
     const code = cause.kind === 'format' ? 'BUNDLE_INVALID_FORMAT' : 'BUNDLE_INTEGRITY_FAILED';
@@ -34,7 +34,7 @@ export function bundleFailure(file: string, cause: unknown): ErrorEnvelope {
   });
 }
 
-/** Failures of the machine, not of the file name that was given. */
+/** Failures of the machine, not of the given file name. */
 const DISK_FAILURES: ReadonlySet<string> = new Set(['EIO', 'ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
 function refusal(file: string, code: BundleErrorCode, why: string, part?: string): ErrorEnvelope {

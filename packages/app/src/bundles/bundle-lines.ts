@@ -4,8 +4,8 @@ import { type ArchivePart, archiveParts } from '@signalbox/runs';
 import * as z from 'zod';
 
 /**
- * What a bundle says, line by line: a head, then part after part, each with its rows, then an end with the digest of every
- * part. A digest is that of the canonical JSON of the list of the part's rows.
+ * The lines of a bundle: a head, then part after part, each with its rows, then an end with the digest of every part. A digest is that of
+ * the canonical JSON of the list of the part's rows.
  */
 
 const BUNDLE_KIND = 'signalbox-run';
@@ -19,7 +19,7 @@ export const bundleHead = z.strictObject({
   bundleId: z.guid(),
   exportedAt: timestamp,
   producer: z.strictObject({ appVersion: text.min(1) }),
-  /** The run that the others are sub-plans of, first. */
+  /** The topmost run first, then its sub-plans. */
   runs: z.array(runId).min(1).max(100_000).readonly(),
 });
 export type BundleHead = z.infer<typeof bundleHead>;
@@ -29,9 +29,9 @@ export const bundleEnd = z.strictObject({
     kind: z.literal('sha256_manifest_v1'),
     entries: z.array(z.strictObject({ path: text, sha256: digest, bytes: z.int().nonnegative() })).readonly(),
   }),
-  /** There only where something of the run was damaged: to be looked at, not to be gone on with. */
+  /** Only if something in the run was damaged: such a bundle can be viewed, not continued. */
   salvage: z.array(text).min(1).readonly().optional(),
-  /** Rows in which values of secrets were taken out. */
+  /** Rows from which secret values were removed. */
   redacted: z.int().positive().optional(),
 });
 export type BundleEnd = z.infer<typeof bundleEnd>;
@@ -48,7 +48,7 @@ export const endLine = (end: BundleEnd): string => canonicalJson({ end });
 const BEFORE_ROW = '{"row":';
 export const rowLine = (canonical: string): string => `${BEFORE_ROW}${canonical}}`;
 
-/** What a line says, or undefined where it is none of a bundle's. */
+/** The content of a line; undefined if it does not belong in a bundle. */
 export function readLine(line: string): BundleLine | undefined {
   let parsed: unknown;
   try {
@@ -74,7 +74,7 @@ export function readLine(line: string): BundleLine | undefined {
   }
 }
 
-/** Adds up the digest of a part, row by row. */
+/** Computes the digest of a part, row by row. */
 export function partDigest(): {
   add(canonical: string): void;
   end(): { readonly sha256: Digest; readonly bytes: number };
@@ -97,7 +97,7 @@ export function partDigest(): {
   };
 }
 
-/** The parts of a run, in their order, by path. */
+/** The parts of a run, in order, by path. */
 export function partPaths(run: string): readonly { readonly part: ArchivePart; readonly path: string }[] {
   return archiveParts.map(part => ({ part, path: `runs/${run}/${part}` }));
 }

@@ -1,8 +1,8 @@
 import type { SecretFilter } from '@signalbox/model';
 
-/** Takes secrets out of what leaves the machine, and counts. */
+/** Removes secrets from data that leaves the machine, and counts. */
 export interface CountedFilter {
-  /** The same value where nothing is in it; counts what it changed. */
+  /** Returns the same value if there is nothing to remove; counts changes. */
   data<Value>(value: Value): Value;
   has(text: string): boolean;
   isIn(content: Uint8Array): boolean;

@@ -44,14 +44,14 @@ import {
 import { type CountedFilter, countedFilter } from './counted-filter.ts';
 
 export interface RunExport {
-  /** The run that the bundle is of, and how many it holds with its sub-plans. */
+  /** The topmost run of the bundle, and how many it holds with its sub-plans. */
   readonly run: RunId;
   readonly runs: number;
   readonly file: string;
   readonly digest: Digest;
   readonly bytes: number;
   readonly head: Digest;
-  /** What was damaged; such a bundle can be looked at and not gone on with. */
+  /** What was damaged; such a bundle can be viewed, not continued. */
   readonly salvage?: readonly string[] | undefined;
   readonly redacted?: number | undefined;
 }
@@ -60,11 +60,11 @@ export interface RunExportOptions {
   readonly archive: Archive;
   readonly clock: Clock;
   readonly appVersion: string;
-  /** Takes out what must not leave this machine. */
+  /** Removes what must not leave this machine. */
   readonly secrets: SecretFilter;
 }
 
-/** Writes a run and everything that it is into one file. Nothing is changed, and no lock is taken. */
+/** Writes a complete run into one file. Changes nothing and takes no lock. */
 export async function exportRun(
   options: RunExportOptions,
   run: RunId,
@@ -143,8 +143,8 @@ async function* linesOf(
 }
 
 /**
- * The log of a run as it leaves: as it is, unless a record holds something that must not. From that one on, records are sealed
- * again. Throws if the chain does not hold.
+ * The exported log of a run: unchanged, unless a record holds something that must not leave. From that one on, records are sealed again.
+ * Throws if the chain is broken.
  */
 function* shownRecords(
   archive: Archive,
@@ -155,7 +155,7 @@ function* shownRecords(
   let [head, shownHead]: [Digest, Digest] = [EMPTY_HEAD, EMPTY_HEAD];
   let n = 0;
   const away = awayCheck();
-  /** Records that leave with another body, sealed again. */
+  /** Records with a changed body, sealed again. */
   const resealed = new Set<number>();
   for (const record of archive.archived(id, 'records')) {
     head = chainHead(nodeHasher, head, record.header);
@@ -176,7 +176,7 @@ function* shownRecords(
   if (head !== end) throw new StoreDamage(`its ${n} records do not end where its record says`);
 }
 
-/** Values that lie in blobs are not looked at here: a blob that holds a secret does not leave. */
+/** Values in blobs are not checked here: a blob that holds a secret is not exported. */
 function withoutSecrets(
   record: LogRecord,
   header: RecordHeader,
@@ -193,7 +193,7 @@ function withoutSecrets(
   return { header: headerText, body: text, hash: chainHead(nodeHasher, before, headerText) };
 }
 
-/** A body that is sealed again stands for itself: no record says any more that it was replaced. */
+/** A resealed body stands for itself: no record says any more that it was replaced. */
 function withoutResealed(shown: RecordBody, given: RecordBody, resealed: ReadonlySet<number>): RecordBody {
   const { away, taken } = shown;
   const isTold = taken?.records.some(({ n }) => resealed.has(n)) === true;
@@ -239,7 +239,7 @@ function snapshotNames(content: Uint8Array): Iterable<Digest> {
   return isText && content.length < 1 << 26 ? digestsIn(Buffer.from(content).toString('utf8')) : [];
 }
 
-/** The run above all others: a sub-plan's plan is in the code of the run that began it. */
+/** The topmost run: a sub-plan's plan is in the code of the run that started it. */
 async function rootOf(archive: Archive, run: RunId): Promise<RunRecord | undefined> {
   const record = await archive.run(run);
   if (record?.origin?.kind !== 'sub-plan') return record;

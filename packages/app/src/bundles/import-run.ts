@@ -31,10 +31,10 @@ export interface RunImport {
   /** The new run. */
   readonly run: RunId;
   readonly runs: number;
-  /** What it was where it came from. */
+  /** Its id and head at its origin. */
   readonly from: { readonly run: RunId; readonly head: Digest };
   readonly bundle: Digest;
-  /** Packages of its plan; whoever goes on with it needs them here. */
+  /** The packages of its plan, needed to continue it here. */
   readonly packages: RunSource['packages'];
 }
 
@@ -43,18 +43,18 @@ export interface RunImportOptions {
   readonly dataDirectory: string;
   readonly machine: Machine;
   readonly by: string;
-  /** Where its agents work here; else where they worked before. */
+  /** The working directory of its agents here; defaults to the original one. */
   readonly workingDirectory?: string | undefined;
-  /** Takes secrets out of rows that were made elsewhere. */
+  /** Removes secrets from rows that were made elsewhere. */
   readonly secrets?: SecretFilter | undefined;
 }
 
-/** Files of imports that go on in this process. */
+/** Files of imports that are running in this process. */
 const going = new Set<string>();
 
 /**
- * Brings the run of a bundle here as a new one: with new ids, its records sealed again, the first and the last of them saying where
- * it comes from. Everything is checked before anything is kept; all of it is there afterwards, or nothing.
+ * Imports the run of a bundle as a new one: with new ids and resealed records, the first and the last of which say where it comes from.
+ * Everything is checked before anything is stored; all of it is stored, or nothing.
  */
 export async function importRun(options: RunImportOptions, file: string): Promise<Result<RunImport, ErrorEnvelope>> {
   const { dataDirectory, machine, store } = options;
@@ -99,7 +99,7 @@ export async function importRun(options: RunImportOptions, file: string): Promis
   }
 }
 
-/** The rows of the new runs. Those of a run end with a record of the import. */
+/** The rows of the new runs. Each run ends with a record of the import. */
 function* newRows(
   { store, machine, by, workingDirectory, secrets }: RunImportOptions,
   rows: Iterable<ArchiveRow>,
@@ -107,7 +107,7 @@ function* newRows(
     readonly root: BundledRun;
     readonly run: RunId;
     readonly bundle: Digest;
-    /** Those of the run's last plan, once its records went by. */
+    /** The packages of the run's last plan, once its records were read. */
     readonly packages: { last: RunSource['packages'] };
   },
 ): Generator<ArchiveRow> {
@@ -145,7 +145,7 @@ function randomSalt(): string {
   return randomBytes(12).toString('base64url');
 }
 
-/** What a process that was killed left. */
+/** The remains of a killed process. */
 function removeLeft(folder: string): void {
   for (const name of readdirSync(folder)) {
     const left = path.join(folder, name);

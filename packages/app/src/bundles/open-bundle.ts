@@ -7,9 +7,9 @@ import { bundleFailure } from './bundle-failure.ts';
 import { type ReadBundle, readBundle } from './read-bundle.ts';
 import { stageRows } from './staged-rows.ts';
 
-/** A bundle that is looked at where it is: its runs under their own ids, in a store that goes away again. */
+/** A bundle opened in place: its runs under their own ids, in a temporary store. */
 export interface OpenBundle extends Pick<ReadBundle, 'head' | 'end' | 'digest' | 'bytes'> {
-  /** The run that the others are sub-plans of. */
+  /** The topmost run. */
   readonly run: RunId;
   readonly archive: Archive;
   readonly database: string;

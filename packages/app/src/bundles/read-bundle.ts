@@ -15,11 +15,11 @@ import {
   readLine,
 } from './bundle-lines.ts';
 
-/** What a bundle holds, as it is read. */
+/** Receives the content of a bundle as it is read. */
 export interface BundleSink {
   head(head: BundleHead): void | Promise<void>;
   row(run: RunId, row: ArchiveRow): void | Promise<void>;
-  /** A content, whole, that is what its name says. */
+  /** A complete content that matches its name. */
   blob(name: Digest, content: Uint8Array): void | Promise<void>;
 }
 
@@ -28,12 +28,12 @@ export interface ReadBundle extends WrittenBundle {
   readonly end: BundleEnd;
 }
 
-/** No content of a run is larger. */
+/** The largest content of a run. */
 const MAX_BLOB = 1 << 30;
 
 /**
- * Reads a bundle to its end. Throws `BundleFault` or `ContainerFault` at the first thing that is not as it was written: a
- * bit of the file, a digest of a part, a row, an order. What the sink was given before counts only if this returns.
+ * Reads a bundle to its end. Throws `BundleFault` or `ContainerFault` at the first defect: a bit of the file, a digest of a part, a row, an
+ * order. The content passed to the sink counts only if this returns.
  */
 export async function readBundle(file: string, sink: BundleSink): Promise<ReadBundle> {
   const container = await openContainer(file);

@@ -3,7 +3,7 @@ import { endUndriven } from '@signalbox/plan';
 import type { Commit, RunReader } from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
 
-/** Lets go of what was under way in a run, and in those below it, when it was exported: nobody works on it here. */
+/** Releases work that was running in a run and its children when it was exported: nobody works on it here. */
 export async function restImported(store: Commit & RunReader, machine: Machine, run: RunId): Promise<void> {
   const record = await store.run(run);
   if (record === undefined) return;
@@ -12,6 +12,6 @@ export async function restImported(store: Commit & RunReader, machine: Machine, 
   }
   const tasks = await store.tasks(run, { status: ['running', 'canceling'] });
   if (record.status !== 'paused' || tasks.length === 0) return;
-  // Where this fails, whoever takes the run up finds its work cut off, as after a crash.
+  // If this fails, the next driver finds the work interrupted, as after a crash.
   await endUndriven({ commit: store, reader: store, ...machine }, record, { status: 'paused' });
 }

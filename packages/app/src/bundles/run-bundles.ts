@@ -18,9 +18,9 @@ export interface RunBundles {
 
 export interface ImportRequest extends PersonsWord {
   readonly file: string;
-  /** Where the run's agents work from now on. */
+  /** The new working directory of the run's agents. */
   readonly directory?: string | undefined;
-  /** Its plan is trusted; a person at the command line says so. */
+  /** Trusts its plan; set by a person at the command line. */
   readonly trust?: boolean | undefined;
 }
 
@@ -35,7 +35,7 @@ export function runBundles(
     ExportFacts & {
       readonly store: RunImportOptions['store'] & Commit & RunReader;
       readonly places: PlanPlaces;
-      /** Brings the journal of a run up to its log. */
+      /** Brings the journal of a run up to date with its log. */
       readonly drain: (run: RunId) => Promise<unknown>;
     },
 ): RunBundles {
@@ -59,7 +59,7 @@ export function runBundles(
   };
 }
 
-/** Writes a run of a data directory into a file, whoever owns the directory. Its journal is brought up to its log first. */
+/** Writes a run of a data directory into a file, whoever owns the directory. Its journal is brought up to date first. */
 export async function exportFrom(
   dataDirectory: string,
   run: RunId,
@@ -67,7 +67,7 @@ export async function exportFrom(
   { clock, appVersion, env }: ExportFacts,
   drain: (run: RunId) => Promise<unknown> = of => drainUnowned(dataDirectory, of),
 ): Promise<Result<RunExport, ErrorEnvelope>> {
-  // A journal that is damaged is no reason not to export what the run still is.
+  // A damaged journal must not prevent an export.
   await drain(run);
   const archive = openArchive({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!archive.ok) return archive;

@@ -1,13 +1,10 @@
 import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import type { ArchiveRow } from '@signalbox/runs';
 
-/**
- * Rows on their way into a store, in a file: they come one by one, over time, and go in at once. Nothing of them counts
- * before.
- */
+/** Rows on their way into a store, in a file: they arrive one by one, and are imported at once. None of them counts before. */
 export interface StagedRows {
   add(row: ArchiveRow): void;
-  /** All of them, in their order, a bounded number in memory. */
+  /** All rows, in order, a bounded number in memory. */
   rows(): Iterable<ArchiveRow>;
   remove(): void;
 }
@@ -29,7 +26,7 @@ export function stageRows(file: string): StagedRows {
     *rows() {
       flush();
       const chunk = Buffer.alloc(CHUNK);
-      /** Parts of a row that has not ended yet. */
+      /** Parts of an unfinished row. */
       let begun: Buffer[] = [];
       for (let at = 0; ; ) {
         const read = readSync(handle, chunk, 0, CHUNK, at);

@@ -22,7 +22,7 @@ import {
 import { BundleFault, bundleFailure } from './bundle-failure.ts';
 import { readBundle } from './read-bundle.ts';
 
-/** What is in a bundle of which every bit is as it was written. */
+/** The content of a bundle in which every bit is as written. */
 export interface BundleReport {
   readonly ok: boolean;
   readonly bundle: Digest;
@@ -30,20 +30,20 @@ export interface BundleReport {
   readonly exportedAt: string;
   readonly runs: readonly BundledRun[];
   readonly blobs: number;
-  /** What was damaged where it was exported. */
+  /** What was damaged at its origin. */
   readonly salvage?: readonly string[];
   readonly redacted?: number;
-  /** Why a head that was kept elsewhere is not that of the run. */
+  /** Why a head that was stored elsewhere is not that of the run. */
   readonly unexpected?: string;
 }
 
 export interface BundledRun extends Pick<RunRecord, 'id' | 'name' | 'status' | 'frames' | 'head' | 'records'> {
   readonly events: number;
-  /** What was collapsed or redacted, by the records that say so. */
+  /** What was collapsed or redacted, according to the records. */
   readonly taken?: readonly TakenAway[];
 }
 
-/** Checks a bundle from its file alone: bits, parts, the log of every run, and that nothing is missing. */
+/** Checks a bundle from its file alone: bits, parts, the log of every run, and completeness. */
 export async function verifyBundle(
   file: string,
   expectHead?: string | undefined,
@@ -101,7 +101,7 @@ export async function verifyBundle(
   }
 }
 
-/** The run after one more of its records, which must follow. Values that lie in blobs come later in the file. */
+/** The run after one more record, which must follow. Values in blobs come later in the file. */
 function nextOf(
   before: RunRecord | undefined,
   run: RunId,
@@ -127,7 +127,7 @@ function nextOf(
   return after.value;
 }
 
-/** Undefined where the body has not the shape that the engine writes; whoever imports it checks every part of that. */
+/** Undefined if the body does not have the engine's shape; an import checks every part of that. */
 function afterRecord(...given: Parameters<typeof runAfter>): ReturnType<typeof runAfter> | undefined {
   try {
     return runAfter(...given);

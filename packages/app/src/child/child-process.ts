@@ -1,13 +1,13 @@
 /**
- * Real child processes that play one role each. A role is run by the program itself, started again.
+ * Child processes that play one role each. The program starts itself again to play a role.
  *
- * P1  Nothing is left running: a child leads a process group of its own, which is killed as a whole when its time is up,
- *     and it ends by itself when its input closes, which the death of this process does.
+ * P1  Nothing is left running: a child leads its own process group, which is killed as a whole when its time is up, and it ends on its own
+ *     when its input closes, which the death of this process causes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** How this program is started to play a role: a file to execute, and what comes before the role and its arguments. */
+/** How to start this program for a role: a file to execute, and the arguments before the role and its own. */
 export type Program = readonly [file: string, ...leading: string[]];
 
 type ChildEnd =
@@ -16,7 +16,7 @@ type ChildEnd =
   | { readonly kind: 'not_started'; readonly reason: string };
 
 export interface Child {
-  /** The first line it prints; undefined where it ends without one. */
+  /** The first line it prints; undefined if it ends without one. */
   readonly firstLine: Promise<string | undefined>;
   readonly ended: Promise<ChildEnd>;
   /** Ends it at once, and waits until it is gone. */

@@ -10,7 +10,7 @@ const roles: Readonly<Record<string, Role>> = {
   [DRIVE_PLAN]: drivePlan,
 };
 
-/** Plays one of the roles that this program starts itself for. Answers with the exit code. */
+/** Plays one of the roles that this program starts itself for. Returns the exit code. */
 export async function playChildRole(role: string, args: readonly string[]): Promise<number> {
   const play = Object.hasOwn(roles, role) ? roles[role] : undefined;
   return play === undefined ? 2 : play(args, line => process.stdout.write(`${line}\n`));

@@ -3,7 +3,7 @@ import { sqliteLocks } from '@signalbox/journal';
 
 export const HOLD_LOCK = 'hold-lock';
 
-/** Takes a lock, prints `held`, and holds it until the input closes; else prints why not: `busy` or `unusable: …`. */
+/** Takes a lock, prints `held`, and holds it until the input closes; otherwise prints the reason: `busy` or `unusable: …`. */
 export async function holdLock([path = '']: readonly string[], print: (line: string) => void): Promise<number> {
   const lock = await sqliteLocks.acquire(path);
   if (!lock.ok) {

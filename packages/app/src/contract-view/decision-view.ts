@@ -2,7 +2,7 @@ import type { AnswerBody, RunId, WireDecision } from '@signalbox/model';
 import { contractNodeId, type Decision, type Resolution } from '@signalbox/runs';
 import { contractResolution, toolOfDecision, wordsOfProposal } from './projections/decision-tool.ts';
 
-/** A decision as the contract shows an approval, and beside it as it is kept. */
+/** A decision in the contract's form of an approval, together with our own form. */
 export function decisionView(run: RunId, decision: Decision): WireDecision {
   const { id, deliveredAt: _, ...kept } = decision;
   const context = wordsOfProposal(decision.proposal);
@@ -18,7 +18,7 @@ export function decisionView(run: RunId, decision: Decision): WireDecision {
   };
 }
 
-/** What the contract's short answers mean in full; the decision's kind says what kind of action it is. */
+/** The full meaning of the contract's short answers; the kind of action is the decision's. */
 export function resolutionOf(body: AnswerBody, kind: Decision['kind']): Resolution {
   if ('resolution' in body) return body.resolution;
   const rest = { rationale: body.rationale ?? '', actionKind: actionKinds[kind] };

@@ -4,12 +4,12 @@ import { type ErrorEnvelope, ok, type Result } from '@signalbox/model';
 import type { RunReader, StoredEvent } from '@signalbox/runs';
 import { contractView } from './plan-events.ts';
 
-/** Tells events of a plan's run as they are asked for. */
+/** Converts events of a plan run to the requested form. */
 export type TellEvents = (stored: readonly StoredEvent[]) => Promise<readonly ToldEvent[]>;
 
 interface ToldEvent {
   readonly stored: WireStoredEvent;
-  /** What is told before it to whoever watches: it is in no history. */
+  /** Events for watchers only, sent before it: they are in no history. */
   readonly beside: readonly SaidEvent[];
 }
 
@@ -19,7 +19,7 @@ export function tellEvents(reader: RunReader, run: RunId, view: EventView): Tell
   return async all => (await tell(all)).map(({ event, hash, beside }) => ({ stored: { event, hash }, beside }));
 }
 
-/** Events of a guided run from one of them on. */
+/** Events of a guided run, starting at one of them. */
 export function guidedEvents(
   guided: GuidedRuns,
   run: RunId,
@@ -30,7 +30,7 @@ export function guidedEvents(
   return ok(found.value.map(each => ({ event: eventAs(each, view), hash: each.hash })));
 }
 
-/** As the journal has it, in the envelope of every event. */
+/** The journal's event, in the common envelope. */
 function eventAs({ contract, stored }: GuidedEvent, view: EventView): WireEvent {
   if (view === 'contract') return contract;
   const { v, id, runId, seq, ts } = contract;

@@ -4,10 +4,10 @@ import { contractNodeId, nodeKey } from '@signalbox/runs';
 const RUNS_KEPT = 16;
 const NAMES_KEPT = 20_000;
 
-/** Of the runs that were read last, what the contract calls their nodes: deriving a name costs more than reading a node. */
+/** The contract's node names of recently read runs: deriving a name costs more than reading a node. */
 const known = new Map<RunId, Map<string, NodeId>>();
 
-/** What the contract calls the nodes of a run. It always says the same; it only says it sooner of what was asked before. */
+/** The contract's names of a run's nodes. Always the same names; the cache only makes them faster. */
 export function nodeNames(run: RunId): (node: string) => NodeId {
   const names = known.get(run) ?? new Map<string, NodeId>();
   known.delete(run);

@@ -26,9 +26,9 @@ import { proposalThen } from './proposal-then.ts';
 
 export interface ContractStored {
   readonly event: RunEvent;
-  /** What is told before it and has no place among events. */
+  /** Events sent before it that have no place among stored events. */
   readonly beside: readonly SaidEvent[];
-  /** The head of the run's chain after the event that this one stands for. */
+  /** The head of the run's chain after the stored event. */
   readonly hash: Digest;
 }
 
@@ -37,14 +37,14 @@ type Reads = Pick<
   'run' | 'records' | 'valueAt' | 'decision' | 'task' | 'artifact' | 'artifactList' | 'stream' | 'messageBefore'
 >;
 
-/** Tells the events of one run as the contract has them. What it has looked up it remembers. */
+/** Converts the events of one run to the contract's form, and caches its lookups. */
 export function contractView(
   reader: Reads,
   run: RunId,
 ): (stored: readonly StoredEvent[]) => Promise<readonly ContractStored[]> {
   const nodes = new Map<string, NodeId | undefined>();
 
-  /** Work is started for nodes that the contract shows, and for no other; what else happens to a node names its frame. */
+  /** Work is started only for nodes that the contract shows; other events of a node name its frame. */
   async function learnNode(node: NodeKey, frame: number | undefined): Promise<void> {
     if (nodes.has(node)) return;
     const row = frame === undefined ? undefined : await reader.valueAt(run, 'node', node, frame);
@@ -52,7 +52,7 @@ export function contractView(
     nodes.set(node, isShown ? contractNodeId(run, node) : undefined);
   }
 
-  /** A chunk of an agent's stream that an event follows from. */
+  /** A chunk of an agent's stream that an event derives from. */
   async function keptAt(task: TaskId, index: number): Promise<Kept | undefined> {
     const [chunk] = await reader.stream(run, task, index, 1);
     if (chunk?.index !== index) return undefined;
@@ -60,7 +60,7 @@ export function contractView(
     return { payload: chunk.payload, message };
   }
 
-  /** What was kept of many turns is looked up at once; of one, as they end one by one, it has a place of its own. */
+  /** Batch artifact lookups across turns; a single turn is looked up by its own id. */
   async function turnsEndedIn(stored: readonly StoredEvent[]): Promise<ReadonlyMap<TaskId, readonly Artifact[]>> {
     const ended = new Set(stored.flatMap(({ event }) => (event.type === 'task.ended' ? [event.task] : [])));
     const tasks: Task[] = [];
@@ -121,7 +121,7 @@ export function contractView(
 
 type Kept = NonNullable<ReturnType<PlanFacts['kept']>>;
 
-/** Where in the stream of its task an event says more. */
+/** The place in its task's stream that has more about an event. */
 function placeInStream(event: AnyEvent): { readonly task: TaskId; readonly index: number } | undefined {
   switch (event.type) {
     case 'message.said':

@@ -3,8 +3,8 @@ import type { ApprovalId, RunId } from '@signalbox/model';
 import { type Decision, openHeader, openRecord, type RunReader } from '@signalbox/runs';
 
 /**
- * A decision as the record of an event has it, which a later proposal replaced in its row. Undefined where that is gone, or too large to be in
- * the record.
+ * A decision as in the record of an event, if a later proposal replaced it. Undefined if the record is gone, or the proposal was too large
+ * for it.
  */
 export async function proposalThen(
   reader: Pick<RunReader, 'run' | 'records'>,
@@ -13,7 +13,7 @@ export async function proposalThen(
   decision: ApprovalId,
 ): Promise<Decision | undefined> {
   let [low, high] = [0, ((await reader.run(run))?.records ?? 0) - 1];
-  // Halving: the last record whose first event is not later.
+  // Binary search: the last record whose first event is not later.
   while (low < high) {
     const middle = (low + high + 1) >> 1;
     const [record] = await reader.records(run, middle, 1);

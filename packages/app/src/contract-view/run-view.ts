@@ -27,14 +27,14 @@ import { contractNodes } from './node-view.ts';
 import { taskView, UNDER_WAY } from './task-view.ts';
 import { readTree } from './tree-view.ts';
 
-/** What a run's record does not say by itself. */
+/** Facts that a run's record lacks. */
 export interface RunFacts {
   readonly driven: boolean;
   readonly openDecisions: number;
   readonly until: Timestamp | undefined;
 }
 
-/** The contract's fields of a run without its members, and ours beside them. */
+/** The contract's fields of a run without its members, together with ours. */
 export function runSummaryOf(record: RunRecord, { driven, openDecisions, until }: RunFacts): RunSummary {
   return {
     id: record.id,
@@ -53,7 +53,7 @@ export function runSummaryOf(record: RunRecord, { driven, openDecisions, until }
   };
 }
 
-/** Summaries of many runs, with one look at the open decisions. */
+/** Summaries of many runs, with one read of the open decisions. */
 export async function summariesOf(host: Host, records: readonly RunRecord[]): Promise<readonly RunSummary[]> {
   const open = Map.groupBy(await host.reader.decisions({ status: ['open'] }), ({ run }) => run);
   const driven = new Set<RunId>(host.driven());
@@ -68,7 +68,7 @@ export async function summariesOf(host: Host, records: readonly RunRecord[]): Pr
   );
 }
 
-/** The summary of one run; of a record that is at hand, or of the stored one. */
+/** The summary of one run, from a given record or the stored one. */
 export async function summaryOf(
   host: Host,
   run: RunId,
@@ -79,7 +79,7 @@ export async function summaryOf(
   return summary === undefined ? err(unknownRun(run)) : ok(summary);
 }
 
-/** A run as it is now, with its tree and all that waits; undefined where there is none. */
+/** A run in its current state, with its tree and open decisions; undefined if it does not exist. */
 export async function snapshotOf(host: Host, run: RunId): Promise<RunSnapshot | undefined> {
   const read = await readRun(host, run);
   if (read === undefined) return undefined;
@@ -101,7 +101,7 @@ export async function outlineOf(host: Host, run: RunId): Promise<RunOutline | un
 type Host = Pick<RunHost, 'reader' | 'driven'>;
 
 async function readRun({ reader, driven }: Host, run: RunId) {
-  // The record first: what is read after it is at least as new, and events from its `nextSeq` on make up the difference.
+  // The record first: everything read after it is at least as new, and events from its `nextSeq` on make up the difference.
   const record = await reader.run(run);
   if (record === undefined) return undefined;
   const [tree, tasks, decisions] = await Promise.all([
@@ -126,7 +126,7 @@ async function readRun({ reader, driven }: Host, run: RunId) {
 
 const ARTIFACTS_PAGE = 500;
 
-/** By their ids. Their contents are not read: they can be many times what is said of them. */
+/** By id. Their contents are not read: they can be much larger than the metadata. */
 async function contractArtifacts(reader: RunReader, run: RunId): Promise<Record<string, Artifact>> {
   const found: Record<string, Artifact> = {};
   for (let after: ArtifactId | undefined, isMore = true; isMore; isMore = after !== undefined) {
@@ -147,7 +147,7 @@ async function contractArtifacts(reader: RunReader, run: RunId): Promise<Record<
   return found;
 }
 
-/** What follows from the turns of agents. What changed in one is told with its diff: it takes a look at the files. */
+/** The artifacts derived from agent turns. File changes come with their diff, which requires reading files. */
 async function contractTurns(reader: RunReader, run: RunId, tasks: readonly Task[]): Promise<Record<string, Artifact>> {
   const turns = await turnsOf(reader, run, tasks);
   return Object.fromEntries(

@@ -4,7 +4,7 @@ import type { Task } from '@signalbox/runs';
 /** The statuses of work that has not ended. */
 export const UNDER_WAY: readonly TaskStatus[] = ['pending', 'running', 'canceling'];
 
-/** Work as a surface shows it: without whose it is, and without its signature. */
+/** Work for surfaces: without its owner and its signature. */
 export function taskView(task: Task): WireTask {
   const {
     leaseOwner: _owner,

@@ -11,7 +11,7 @@ import type { RunReader } from '@signalbox/runs';
 import * as z from 'zod';
 import { nodeNames } from './node-names.ts';
 
-/** A node as its row has it: without its children, but with its place. */
+/** A node's row: without its children, but with its place. */
 const nodeRow = z.object({
   kind: z.string(),
   parent: z.string().optional(),
@@ -30,13 +30,13 @@ const statusRow = z.object({
 });
 type StatusRow = z.infer<typeof statusRow>;
 
-/** A node of the tree, and what its author wrote on it. */
+/** A node of the tree, and the author's props. */
 export interface ReadNode {
   readonly node: TreeNode;
   readonly data: NodeRow['data'];
 }
 
-/** The tree that holds in a frame, each node after its parent; empty before the first frame. */
+/** The tree of a frame, each node after its parent; empty before the first frame. */
 export async function readTree(reader: RunReader, run: RunId, frame: number): Promise<readonly ReadNode[]> {
   const nameOf = nodeNames(run);
   const [rows, statuses] = await Promise.all([reader.at(run, 'node', frame), reader.at(run, 'status', frame)]);
@@ -84,14 +84,14 @@ function turnOf({ iteration, loop }: StatusRow): number {
   return loop === undefined ? iteration : loop.total - loop.base;
 }
 
-/** The author's words where there are any: a label, a name, an id of their own; else the kind. */
+/** The author's label, name or id if there is one; otherwise the kind. */
 function labelOf(id: string, { kind, data }: NodeRow): string {
   const own = /^[0-9a-f]{16}$/.test(id) ? undefined : id;
   return textOf(data.label) ?? textOf(data.name) ?? textOf(data.plan) ?? own ?? kind;
 }
 
 function detailOf({ kind, data }: NodeRow, status: StatusRow | undefined): string | undefined {
-  // A loop that rests between its turns is idle, and has begun.
+  // A loop between its iterations is idle, but has started.
   const hasBegun = status !== undefined && (status.status !== 'idle' || turnOf(status) > 0);
   return nodeKindFacts(kind)?.detail(data, hasBegun ? turnOf(status) : undefined);
 }

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { humanProposal } from './human-proposal.ts';
 import { limitMisfit, limitOf } from './limit-decisions.ts';
 
-/** Why an answer is none to this question; undefined where it fits. What was answered before is not looked at. */
+/** Why an answer does not fit this question; undefined if it does. Earlier answers are not considered. */
 export function misfit(decision: Decision, resolution: Resolution): ErrorEnvelope | undefined {
   if (decision.status !== 'open') return undefined;
   const { resolutionType, chosenOptionId, value } = resolution;
@@ -55,7 +55,7 @@ export function unknownDecision(id: string): ErrorEnvelope<'decision/unknown'> {
   });
 }
 
-/** Nobody needs the answer any more. */
+/** The answer is no longer needed. */
 export function withdrawn(
   { run, decision }: DecisionOfRun,
   record: Pick<RunRecord, 'status' | 'endedAt'> | undefined,

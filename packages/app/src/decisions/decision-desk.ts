@@ -28,14 +28,14 @@ import type { Answer } from '../runs/run-host.ts';
 import type { Secrets } from '../secrets/open-secrets.ts';
 import { misfit, unknownDecision, withdrawn } from './answer-fit.ts';
 
-/** Where something waits for a person (R7): asked once, answered once, delivered until its node has taken it. */
+/** Questions to people (R7): asked once, answered once, delivered until their node has taken the answer. */
 export interface DecisionDesk {
-  /** The person's answer, or undefined while there is none. */
+  /** The person's answer; undefined while there is none. */
   ask(question: Question): Promise<Resolution | undefined>;
   answer(id: ApprovalId, answer: Answer, by: string): Promise<Result<AnsweredDecision, ErrorEnvelope>>;
-  /** What was answered is done. */
+  /** The answer has been used. */
   deliver(run: RunId, id: ApprovalId): Promise<void>;
-  /** Takes back what nobody needs to answer any more: of one node, or of a whole run. */
+  /** Withdraws questions that no longer need an answer: of one node, or of a whole run. */
   withdraw(run: RunId, node?: NodeKey): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ interface Question {
   readonly run: RunId;
   readonly node: NodeKey;
   readonly iteration: number;
-  /** What of the node is meant: the same after a crash, another when the node is run anew. */
+  /** Identifies the question within the node: stable across crashes, new when the node is restarted. */
   readonly call: string;
   readonly kind: DecisionKind;
   readonly proposal: Json;
@@ -94,8 +94,8 @@ export function createDecisionDesk({ commit, reader, machine, secrets }: DeskPor
   }
 
   /**
-   * What an answer is about, whatever of it can be shown. A proposal with a secret has a keyed hash: a plain one would let
-   * anyone try values.
+   * The hash of the full proposal, whatever part of it can be shown. A proposal with a secret has a keyed hash: a plain one would allow
+   * guessing.
    */
   function hashOf(proposal: Json): Digest {
     if (secrets === undefined || secrets.filter.data(proposal) === proposal) return digestOf(nodeHasher, proposal);
@@ -111,7 +111,7 @@ export function createDecisionDesk({ commit, reader, machine, secrets }: DeskPor
     event: ReturnType<typeof draftEvent>,
   ): Promise<void> {
     const written = await commit.commit({ at: now(), decisions: [decision], events: [event] }, { run, version: 'any' });
-    // Somebody answered in between: whoever asks again sees it.
+    // It was answered in between: the next call returns that answer.
     if (!written.ok && !written.error.code.startsWith('decision/')) throw new DecisionFault(written.error);
   }
 

@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { git } from '../workspaces/git.ts';
 
 const version = z.object({ digest: digest.optional(), size: z.int().optional() }).nullable();
-/** What a decision about changes that met somebody else's shows. */
+/** The content of a decision about held changes. */
 const heldContext = z.object({
   directory: z.string(),
   conflicts: z.array(z.object({ path: z.string(), theirs: z.string(), command: version })),
@@ -17,8 +17,8 @@ const heldContext = z.object({
 const LARGEST = 1 << 20;
 
 /**
- * The command's version of every path in conflict against what is there now, as git shows it. What is no file, or too large to be
- * read, is named.
+ * The command's version of every conflicting path against the current one, as git shows it. Anything but a file, or too large a file, is
+ * only named.
  */
 export async function heldDiff(
   dataDirectory: string,
@@ -57,7 +57,7 @@ export async function heldDiff(
 
 const [NOW, COMMAND] = ['now', 'command'] as const;
 
-/** The content of a file; undefined where nothing is. */
+/** The content of a file; undefined if nothing is there. */
 function fileAt(full: string): Uint8Array | 'other' | undefined {
   try {
     const stat = fs.lstatSync(full);

@@ -10,7 +10,7 @@ export const humanProposal = z.strictObject({
     .array(z.strictObject({ id: text, label: text.optional() }))
     .readonly()
     .optional(),
-  /** A JSON Schema of the value that is wanted. */
+  /** A JSON Schema of the requested value. */
   schema: jsonObject.optional(),
   context: json.optional(),
 });
@@ -31,8 +31,8 @@ export function kindOf({ options, schema }: HumanProposal): DecisionKind {
 }
 
 /**
- * What an answer means for the node: the id of the chosen option, the value that was wanted, or whether it was approved.
- * Where something was wanted, a denial is a failure.
+ * The outcome of an answer for the node: the id of the chosen option, the requested value, or whether it was approved. If a value was
+ * requested, a denial is a failure.
  */
 export function outcomeOf(proposal: HumanProposal, resolution: Resolution): TaskOutcome {
   const { resolutionType, chosenOptionId, value = null, rationale } = resolution;

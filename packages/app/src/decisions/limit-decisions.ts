@@ -14,8 +14,8 @@ import type { DecisionDesk } from './decision-desk.ts';
 import { humanProposal } from './human-proposal.ts';
 
 /**
- * A limit that is reached is a decision about the run that has it (R37): raise it and go on, or stop. It is asked once,
- * however many nodes of however many runs below wait for it.
+ * A reached limit is a decision about its run (R37): raise it and continue, or stop. It is asked once, however many nodes of however many
+ * child runs wait for it.
  */
 export async function askAboutLimit(
   decisions: Pick<DecisionDesk, 'ask'>,
@@ -23,7 +23,7 @@ export async function askAboutLimit(
 ): Promise<Extract<TaskOutcome, { readonly kind: 'blocked' }> | undefined> {
   if (verdict.kind === 'go' || verdict.reached === undefined) return undefined;
   const { run, reason, reached } = verdict;
-  // An answer counts for the limit as it was asked about: one that is reached again is asked about again.
+  // An answer applies to the limit that was shown: one that is reached again is asked again.
   for (let again = 0; ; again++) {
     const answered = await decisions.ask({
       run,
@@ -47,19 +47,19 @@ const limitContext = z.object({
   spent: z.int().nonnegative().optional(),
   suggested: z.int().nonnegative(),
 });
-/** The limit that a decision is about; undefined where it is about something else. */
+/** The limit that a decision is about; undefined if it is about something else. */
 export function limitOf({ call, proposal }: Decision): z.infer<typeof limitContext> | undefined {
   if (!call.startsWith(LIMIT)) return undefined;
   return limitContext.safeParse((proposal as { readonly context?: unknown }).context).data;
 }
 
-/** What was spent of which limit, in words. */
+/** How much was spent of which limit, as text. */
 export function whyReached({ proposal }: Decision): string {
   const { prompt } = humanProposal.parse(proposal);
   return prompt.slice(0, prompt.indexOf(RAISE));
 }
 
-/** The limit as an answer raises it; undefined where it was denied. */
+/** The raised limit of an answer; undefined if it was denied. */
 export function raisedLimit(decision: Decision): StopConditions | undefined {
   const about = limitOf(decision);
   const { resolution } = decision;
@@ -67,7 +67,7 @@ export function raisedLimit(decision: Decision): StopConditions | undefined {
   return { [about.limit]: valueIn(resolution) ?? about.suggested };
 }
 
-/** Why an answer does not raise the limit that it is about; undefined where it does, or denies it. */
+/** Why an answer does not raise its limit; undefined if it does, or denies it. */
 export function limitMisfit(decision: Decision, resolution: Resolution): ErrorEnvelope | undefined {
   const about = limitOf(decision);
   if (about === undefined || resolution.resolutionType === 'reject' || resolution.value === undefined) return undefined;

@@ -8,8 +8,8 @@ import type { HumanProposal } from './human-proposal.ts';
 const TRY_AGAIN = 'try-again';
 
 /**
- * Asks a person about a task that was running whenever the owner died: it may be what kills it. Undefined where it may
- * start again; given up, it fails its node.
+ * Asks a person about a task that was running whenever the owner died, since it may be the cause. Undefined if it may start again; if given
+ * up, it fails its node.
  */
 export async function askAboutDeaths(
   decisions: Pick<DecisionDesk, 'ask'>,

@@ -9,9 +9,8 @@ const HAPPENED = 'happened';
 const AGAIN = 'again';
 
 /**
- * Asks a person about work with effects outside that was cut off: nobody knows whether it happened (R17). Undefined where it
- * may be done again. One question for each attempt that was cut off; an attempt that was cut off before the question about
- * the one before it was answered had not begun.
+ * Asks a person about interrupted work with effects outside: whether it happened is unknown (R17). Undefined if it may be repeated. One
+ * question for each interrupted attempt; an attempt interrupted before the previous question was answered had not started.
  */
 export async function askAboutOutcome(
   decisions: Pick<DecisionDesk, 'ask'>,
@@ -40,7 +39,7 @@ export async function askAboutOutcome(
   return undefined;
 }
 
-/** A question that was withdrawn, because its node was canceled, is another one when the node is retried. */
+/** A question withdrawn because its node was canceled becomes a new one when the node is retried. */
 async function callOf(
   reader: Pick<RunReader, 'decision'>,
   { run, node, iteration }: { readonly run: RemoteRequest['run']; readonly node: NodeKey; readonly iteration: number },

@@ -6,7 +6,7 @@ import { usageError } from '../command-error.ts';
 
 export interface DemoDirectory {
   readonly path: string;
-  /** Removes it, unless somebody asked to keep it. */
+  /** Removes it, unless it is to be kept. */
   close(): void;
 }
 

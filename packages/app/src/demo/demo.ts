@@ -9,19 +9,22 @@ import { rewriteScene, tamperScene } from './tamper-scenes.ts';
 import { undoScene } from './undo-scene.ts';
 
 export interface DemoOptions {
-  /** Kept, where given; must be new or empty. */
+  /** Kept if given; must be new or empty. */
   readonly directory?: string | undefined;
   readonly program: Program;
   onStep(step: DemoStep): void;
 }
 
 export interface DemoOutcome {
-  /** The journal in the directory that was played in. */
+  /** The journal in the demo's directory. */
   readonly journalPath: string;
   readonly head: string;
 }
 
-/** Plays what Signalbox stands on: a crash, a recovery, two ways to lie, a tool call undone, a plan that goes on. Each step is checked; the first that fails ends it. */
+/**
+ * Demonstrates the foundations of Signalbox: a crash, a recovery, two ways of tampering, an undone tool call, a plan that continues. Each
+ * step is checked; the first that fails ends the demo.
+ */
 export async function playDemo({
   directory,
   program,

@@ -8,7 +8,7 @@ import type { Scene } from './scene.ts';
 
 export const DRIVE_PLAN = 'drive-plan';
 
-/** A plan with an agent, which is killed while it works and goes on in another process. */
+/** A plan with an agent, killed while it works and continued in another process. */
 export const planScene = (home: string, program: Program): Scene<unknown> => ({
   title: 'A plan with an agent is killed and resumes',
   async play(log) {
@@ -41,7 +41,7 @@ export const planScene = (home: string, program: Program): Scene<unknown> => ({
   },
 });
 
-/** Starts the plan, prints a line when the step has begun that does not end, and waits for its own end. */
+/** Starts the plan, prints a line when the endless step has started, and waits to be killed. */
 export async function drivePlan([place = '']: readonly string[], print: (line: string) => void): Promise<number> {
   const opened = await openPlace(place);
   if (!opened.ok) return 1;
@@ -59,7 +59,7 @@ function openPlace(place: string): Promise<Result<Home, ErrorEnvelope>> {
   return openHome({ dataDirectory, machine: thisMachine(), env: {}, threads: { threads: 1 } });
 }
 
-/** The step that was cut off may have begun before or not; the one before it was done once. */
+/** The interrupted step may or may not have started before; the previous one ran once. */
 function isWhole(place: string, status: string | undefined): boolean {
   return status === 'completed' && /^count( publish){1,2}$/.test(sideOf(place).join(' '));
 }
@@ -76,7 +76,7 @@ function writePlan(place: string): void {
 
 const REPORT = 'Three files, all in order.';
 
-/** What the scripted model says. */
+/** The scripted model's answers. */
 const MODEL = { version: 1, rules: [{ when: { promptMatches: 'report' }, text: REPORT }] };
 
 const PLAN = `import { appendFileSync, existsSync } from 'node:fs';

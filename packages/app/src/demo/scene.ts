@@ -1,27 +1,27 @@
 import type { VerifyReport } from '@signalbox/journal';
 
-/** What a scene shows, line by line. */
+/** The lines of a scene. */
 export type DemoLine =
-  /** What is done, or what can be seen. */
+  /** An action, or an observation. */
   | { readonly kind: 'text'; readonly text: string }
-  /** What the verifier says, and of which head if it was given one. */
+  /** The verifier's result, and the expected head if one was given. */
   | { readonly kind: 'verdict'; readonly report: VerifyReport; readonly expectHead?: string }
-  /** What the demo claims, and whether it is so. */
+  /** A claim of the demo, and whether it holds. */
   | { readonly kind: 'claim'; readonly text: string; readonly holds: boolean };
 
 export interface DemoStep {
   readonly step: number;
   readonly title: string;
-  /** False where a claim does not hold. */
+  /** False if a claim does not hold. */
   readonly ok: boolean;
   readonly lines: readonly DemoLine[];
 }
 
-/** Writes down a scene while it is played. */
+/** Records a scene while it is played. */
 interface SceneLog {
   tell(text: string): void;
   verdict(report: VerifyReport, expectHead?: string): void;
-  /** Answers whether the claim holds, so that a scene can end where it does not. */
+  /** Returns whether the claim holds, so that a scene can end if it does not. */
   claim(text: string, holds: boolean): boolean;
 }
 

@@ -23,12 +23,12 @@ const COLLECTION = 'runs';
 
 type BeatError = AppendError | HealthError | IoError | LockError;
 
-/** Where the demo plays: the story, and its journal on the real disk under the real lock. */
+/** The setting of the demo: the story, and its journal on the real disk under the real lock. */
 export interface Stage {
   readonly story: Story;
   /** Relative to the home. */
   readonly journalPath: string;
-  /** What a process knows that has just been started: nothing but the files. */
+  /** A view of a newly started process, which knows only the files. */
   openJournal(): Journal<RunJournalEvent>;
   append(beat: Beat): Promise<Result<Appended<RunJournalEvent>, BeatError>>;
   verify(expectHead?: string): Result<VerifyReport, ErrorEnvelope>;

@@ -18,7 +18,7 @@ import {
 import { fakeClock, seededRng } from '@signalbox/testkit';
 import { snapshotPath } from '../run-journal/run-journal-event.ts';
 
-/** What happens at once in the story, and is appended at once. */
+/** Events of the story that happen, and are appended, at once. */
 export interface Beat {
   readonly summary: string;
   readonly events: readonly RunEvent[];
@@ -37,8 +37,8 @@ export interface Story {
 type EventFields<E> = E extends RunEvent ? Omit<E, 'v' | 'id' | 'runId' | 'seq' | 'ts'> : never;
 
 /**
- * An invented run: an agent mends a function, and a person approves the change. Its clock and its ids are made up as well,
- * so that everybody who plays it gets the same bytes and the same head.
+ * An invented run: an agent fixes a function, and a person approves the change. Its clock and ids are made up as well, so that everybody
+ * who plays it gets the same bytes and the same head.
  */
 export function tellStory(): Story {
   const clock = fakeClock(Date.UTC(2026, 0, 5, 9));

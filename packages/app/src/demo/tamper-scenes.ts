@@ -61,7 +61,7 @@ export const rewriteScene: Scene<Stage> = {
   },
 };
 
-/** The same bytes but for one: the test did not fail. */
+/** The same bytes except one: the test did not fail. */
 function withoutFailure(segment: Buffer): Buffer {
   return Buffer.from(segment.toString().replace('"testsFailed":1', '"testsFailed":0'));
 }

@@ -4,7 +4,7 @@ import { openStage } from './stage.ts';
 
 export const TORN_APPEND = 'torn-append';
 
-/** Appends the end of the story and dies by it: half of the manifest's record is written when the process is killed. */
+/** Appends the end of the story and dies in the middle: half of the manifest's record is written when the process is killed. */
 export async function tornAppend([home = '']: readonly string[]): Promise<number> {
   const stage = openStage(home, tearingDisk(hostDisk));
   await stage.append(stage.story.repair);

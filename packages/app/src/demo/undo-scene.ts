@@ -20,7 +20,7 @@ import { fakeClock, seededRng } from '@signalbox/testkit';
 import { openHostPathLocks } from '../path-locks/host-path-locks.ts';
 import type { Scene } from './scene.ts';
 
-/** A scripted agent works in a project of its own beside the journal. */
+/** A scripted agent works in its own project beside the journal. */
 export const undoScene = (home: string): Scene<unknown> => ({
   title: 'A tool breaks a working tree and fails',
   async play(log) {
@@ -48,7 +48,7 @@ export const undoScene = (home: string): Scene<unknown> => ({
   },
 });
 
-/** The demo trusts its own commands, and must run where there is no sandbox. */
+/** The demo trusts its own commands, and must run without a sandbox. */
 const runCommand = createRunCommand({ unconfined: true });
 
 const BREAKS_EVERYTHING = 'rm -rf .env cache src/greet.js; echo oops > README.md; chmod 777 .; exit 1';
@@ -90,7 +90,7 @@ function openAgent(project: string, home: string) {
   };
 }
 
-/** Everything that can be seen of a tree: names, modes, contents. */
+/** Everything visible of a tree: names, modes, contents. */
 function pictureOf(directory: string, name = '.'): string {
   const full = path.join(directory, name);
   const entry = lstatSync(full);

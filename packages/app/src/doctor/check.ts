@@ -1,10 +1,10 @@
-/** One thing that Signalbox needs of a machine. */
+/** One requirement of Signalbox on a machine. */
 export interface Check {
   readonly name: string;
-  /** `warn`: Signalbox works, something that it can do does not. */
+  /** `warn`: Signalbox works, but one of its features does not. */
   readonly status: 'ok' | 'warn' | 'fail';
   readonly found: string;
-  /** What to do; always there unless all is well. */
+  /** What to do; always present unless the status is ok. */
   readonly advice?: string;
 }
 

@@ -15,7 +15,7 @@ const SHOWN = 5;
 const REPAIR = 'Run "signalbox repair": it rebuilds what it can and reports the rest.';
 const RESTORE = 'Restore it from a backup or an export.';
 
-/** Checks everything that is kept: the database file, every log, every row, every blob, and the journals of runs and guided sessions. */
+/** Checks all stored data: the database file, every log, every row, every blob, and the journals of runs and guided sessions. */
 export async function checkDeep(dataDir: string): Promise<readonly Check[]> {
   const file = path.join(dataDir, 'db.sqlite');
   const archive = openArchive({ path: file });
@@ -33,7 +33,7 @@ export async function checkDeep(dataDir: string): Promise<readonly Check[]> {
   return [...stored, checkJournals(dataDir, true), checkBlobs(dataDir), checkSessions(dataDir), ...checkNote(dataDir)];
 }
 
-/** Whether the database knows all that the journals beside it know. */
+/** Whether the database has everything that the journals have. */
 export function checkJournals(dataDir: string, all = false): Check {
   const { absent, behind } = journalsAhead(dataDir, { all });
   if (absent.length + behind.length === 0) return passed('journals', 'the database has every record of the journals');
@@ -41,7 +41,7 @@ export function checkJournals(dataDir: string, all = false): Check {
   return failed('journals', `the database lacks journal records of ${listed(runs)}`, REPAIR);
 }
 
-/** Journals that differ from the logs. One that ends early is only behind, and one that goes further is told apart. */
+/** Journals that differ from the logs. One that ends early is only behind, and one that goes further is reported separately. */
 async function journalsChanged(archive: Archive, dataDir: string): Promise<Check> {
   const { absent, behind } = journalsAhead(dataDir, { all: true });
   const ahead = new Set([...absent, ...behind]);
@@ -56,7 +56,7 @@ async function journalsChanged(archive: Archive, dataDir: string): Promise<Check
   for (const run of runs) {
     const verified = verifyDirectory(path.join(dataDir, 'runs', run));
     const defect = verified.ok ? verified.value.defect?.reason : verified.error.message;
-    // Journals go on while they are looked at; whether they are ahead of the database is told apart.
+    // Journals grow while they are read; whether they are ahead of the database is reported separately.
     const what = defect ?? (await journalDisagreement(readJournal(dataDir, run), archive, run, { mayBeAhead: true }));
     if (what !== undefined) wrong.push(`run ${run}: ${what}`);
   }
@@ -86,7 +86,7 @@ async function checkArchive(archive: Archive, dataDir: string): Promise<readonly
       await journalsChanged(archive, dataDir),
     ];
   } catch (cause) {
-    // A page that cannot be read is what this check is for.
+    // This check is for unreadable pages.
     if (!(cause instanceof Error)) throw cause;
     return [failed('database', cause.message, `${REPAIR} If it cannot be opened: "signalbox repair --from-journals".`)];
   } finally {
@@ -94,7 +94,7 @@ async function checkArchive(archive: Archive, dataDir: string): Promise<readonly
   }
 }
 
-/** Whether something is being taken away, or was when a process was killed. */
+/** Whether a removal is in progress, or was when a process was killed. */
 function checkNote(dataDir: string): readonly Check[] {
   const fault = noteFault(dataDir);
   return fault === undefined ? [] : [failed('taken away', fault.message, fault.suggestion)];

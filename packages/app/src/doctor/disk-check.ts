@@ -4,7 +4,7 @@ import { type Check, failed } from './check.ts';
 
 const NAME = 'disk';
 
-/** Says that the disk of the data directory takes nothing, before everything else fails because of it. */
+/** Reports an unwritable disk before everything else fails because of it. */
 export function checkDisk(dataDir: string): readonly Check[] {
   switch (existsSync(dataDir) ? diskFault(dataDir) : undefined) {
     case 'full':

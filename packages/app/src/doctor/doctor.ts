@@ -16,18 +16,18 @@ import { checkView } from './view-checks.ts';
 export interface DoctorOptions {
   readonly dataDir: string;
   readonly program: Program;
-  /** Also checks everything that is kept, which takes as long as reading it. */
+  /** Also checks all stored data, which takes as long as reading it. */
   readonly deep?: boolean;
 }
 
 export interface DoctorReport {
-  /** False where Signalbox cannot be relied on here. */
+  /** False if Signalbox cannot be relied on here. */
   readonly ok: boolean;
   readonly dataDirectory: string;
   readonly checks: readonly Check[];
 }
 
-/** Says whether Signalbox can work on this machine. Everything is tried for real, and nothing is left behind. */
+/** Whether Signalbox can work on this machine. Everything is really tried, and nothing is left behind. */
 export async function doctor({ dataDir, program, deep = false }: DoctorOptions): Promise<DoctorReport> {
   const sandbox = await checkSandbox(dataDir);
   const isReadable = dataDirectoryFault(dataDir)?.code !== 'store/unusable';
@@ -51,7 +51,7 @@ async function checkContents(dataDir: string, deep: boolean): Promise<readonly C
   ];
 }
 
-/** Only where something is wrong: most directories have nothing to compare. */
+/** Only if something is wrong: most directories have nothing to compare. */
 function aheadOnly(dataDir: string): readonly Check[] {
   const check = checkJournals(dataDir);
   return check.status === 'ok' ? [] : [check];

@@ -1,7 +1,7 @@
 import { detectSandbox, probeLayers } from '@signalbox/state';
 import { type Check, passed, warned } from './check.ts';
 
-/** Whether commands run on layers in a directory; it is tried for real, in a place of our own and over the directory. */
+/** Whether commands run on layers in a directory; really tried, in our own place and over the directory. */
 export async function checkLayers(
   scratch: string,
   directory: string,

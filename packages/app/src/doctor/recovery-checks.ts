@@ -5,7 +5,7 @@ import { type Check, warned } from './check.ts';
 const NAME = 'recovery';
 const SHOWN = 5;
 
-/** Tool calls that were cut off and that nobody has dismissed yet: a warning for each of the newest. */
+/** Interrupted tool calls that nobody has dismissed yet: a warning for each of the newest. */
 export function checkRecoveries(dataDir: string, clock: Clock): readonly Check[] {
   const notes = openRecoveryBook(dataDir, clock).list();
   const rest = notes.length - SHOWN;

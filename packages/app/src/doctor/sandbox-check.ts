@@ -5,7 +5,7 @@ import { type Check, failed, passed, warned } from './check.ts';
 
 const NAME = 'sandbox';
 
-/** Whether the commands of agents can be confined here, and what becomes of them if not; it is tried for real. */
+/** Whether the commands of agents can be confined here, and what happens to them if not; really tried. */
 export async function checkSandbox(
   dataDirectory: string,
   detect: typeof detectSandbox = detectSandbox,

@@ -6,22 +6,22 @@ import { type Check, failed, passed } from './check.ts';
 
 const NAME = 'data directory';
 
-/** A place inside the data directory to try things out in. */
+/** A place inside the data directory for trials. */
 interface ScratchDirectory {
   readonly path: string;
-  /** Leaves everything as it was: what was made goes, the data directory too if it was not there before. */
+  /** Removes everything that was created, including the data directory if it did not exist before. */
   remove(): void;
 }
 
 export interface ScratchAttempt {
   readonly check: Check;
-  /** Missing where the data directory cannot be used. */
+  /** Absent if the data directory cannot be used. */
   readonly scratch?: ScratchDirectory;
 }
 
 export function openScratch(dataDir: string): ScratchAttempt {
   const fault = dataDirectoryFault(dataDir);
-  // One that is open to others still shows whether its locks and syncs hold.
+  // A directory that is open to others can still be tested for locks and syncs.
   if (fault !== undefined && fault.code !== 'store/not-private') {
     return { check: failed(NAME, sentence(fault.message), fault.suggestion) };
   }
@@ -50,12 +50,12 @@ export function openScratch(dataDir: string): ScratchAttempt {
   }
 }
 
-/** An error's sentence, among the findings of the doctor. */
+/** An error's sentence, for the doctor's findings. */
 function sentence(message: string): string {
   return message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '');
 }
 
-/** Removes the directories from `dataDir` up to the first that was made, as long as nobody has put anything there. */
+/** Removes the directories from `dataDir` up to the first that was created, while they are empty. */
 function removeEmpty(dataDir: string, firstMade: string | undefined): void {
   if (firstMade === undefined) return;
   const top = path.resolve(firstMade);

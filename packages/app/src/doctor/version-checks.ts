@@ -3,7 +3,7 @@ import { runProgram } from '@signalbox/state';
 import { gitProgram } from '../workspaces/git.ts';
 import { type Check, failed, passed, warned } from './check.ts';
 
-/** Older ones carry a SQLite that can corrupt its write-ahead log. */
+/** Older ones include a SQLite that can corrupt its write-ahead log. */
 const NODE_MINIMUM = '24.15.0';
 const SQLITE_MINIMUM = '3.51.3';
 const NOT_THERE = { code: undefined, out: '' };
@@ -45,7 +45,7 @@ function sqliteVersion(): string {
   }
 }
 
-/** Compares by number, part by part; what stands behind the numbers (`-rc.1`) does not count. */
+/** Compares by number, part by part; suffixes such as `-rc.1` are ignored. */
 function isAtLeast(version: string, minimum: string): boolean {
   const [found, wanted] = [version, minimum].map(text => text.split(/[.-]/, 3).map(part => Number.parseInt(part, 10)));
   for (const [position, part] of (wanted ?? []).entries()) {

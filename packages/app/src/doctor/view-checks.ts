@@ -4,7 +4,7 @@ import { type CommandLimits, DEFAULT_LIMITS, type ReadablePlace, viewOf } from '
 import { openAcceptedRules } from '../sandbox/accepted-rules.ts';
 import { type Check, failed, passed, warned } from './check.ts';
 
-/** Lists what an agent's command could read and change in a directory under the present rules. */
+/** Lists what an agent's command could read and change in a directory under the current rules. */
 export function checkView(dataDirectory: string, directory: string): readonly Check[] {
   const root = realpathSync(directory);
   const found = openAcceptedRules(dataDirectory).look(root);

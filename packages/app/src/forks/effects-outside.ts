@@ -9,9 +9,9 @@ import { keptMessages } from './kept-messages.ts';
 export type RecordedCall = Pick<CheckpointFacts, 'task' | 'tool' | 'at' | 'beyond'>;
 
 /**
- * What the run has done to the world that its fork would not know of and may do again: work with effects outside, and calls
- * of such tools, whose end was not handled before the fork's frame. Of work that goes on from the middle, only calls after
- * it count. Sub-plans that the fork begins anew count whole.
+ * Outside effects that the fork would not know of and may repeat: work with effects outside, and calls of such tools, whose end was not
+ * handled before the fork's frame. Of work that continues from the middle, only later calls count. Sub-plans that the fork starts over
+ * count completely.
  */
 export async function effectsOutside(
   reader: RunReader,

@@ -24,7 +24,7 @@ export interface FilePorts {
   readonly workspaces: Pick<WorkspaceDesk, 'fork' | 'materialize' | 'discard'> | undefined;
 }
 
-/** Where a fork works. `remove` takes back what was made for it. */
+/** The working directory of a fork. `remove` deletes what was created for it. */
 export interface ForkFiles {
   readonly place: Pick<NewRun, 'workingDirectory' | 'workspace'> | undefined;
   remove(): Promise<void>;
@@ -33,8 +33,8 @@ export interface ForkFiles {
 const asParent: ForkFiles = { place: undefined, async remove() {} };
 
 /**
- * The files of a fork: of its parent's workspace in its moment, where it has one; else, in the directory that it is given,
- * those that tool calls recorded. With neither it works where its parent does, on what is there now.
+ * The files of a fork: of its parent's workspace at that moment, if it has one; otherwise, in its given directory, those that tool calls
+ * recorded. With neither it works where its parent does, on the current files.
  */
 export async function makeForkFiles(
   ports: FilePorts,
@@ -71,14 +71,14 @@ export async function makeForkFiles(
   return inDirectory(tools, parent, path.resolve(request.directory), pictures, recorded);
 }
 
-/** How the files under one root were. */
+/** The files under one root at a moment. */
 interface Picture {
   readonly root: string;
   readonly facts: CheckpointFacts;
   readonly phase: 'pre' | 'post';
 }
 
-/** For every root that tool calls worked in, and that is in no other, how it was at an instant. */
+/** For every root that tool calls worked in, and that is in no other, its files at an instant. */
 function picturesOf(
   recorded: readonly CheckpointFacts[],
   moment: string,
@@ -99,7 +99,7 @@ function picturesOf(
   });
 }
 
-/** Puts the files into a directory that is empty, each root where it was in the parent's directory. */
+/** Puts the files into an empty directory, each root in its place of the parent's directory. */
 async function inDirectory(
   tools: AgentTools | undefined,
   { workingDirectory }: RunRecord,
@@ -160,7 +160,7 @@ async function refAt(
   return ok(root);
 }
 
-/** All files of a picture: what is there now, without what the call and later ones did, where only that was kept. */
+/** All files of a picture: the current ones, minus the changes of the call and later ones, if only those were recorded. */
 async function pictured(
   tools: AgentTools,
   recorded: readonly CheckpointFacts[],

@@ -17,13 +17,13 @@ import { keptMessages } from './kept-messages.ts';
 export interface ForkPlace {
   readonly frame: number;
   readonly node?: string;
-  /** Work that goes on from the middle: its task in the fork, and what it had kept by then. */
+  /** Work that continues from the middle: its task in the fork, and its stream until then. */
   readonly resumed?: { readonly task: Task; readonly stream: readonly StreamChunk[] };
-  /** The task of the parent that it goes on from, and when. */
+  /** The task of the parent that it continues, and when. */
   readonly from?: { readonly task: Task; readonly at: Timestamp };
 }
 
-/** The frame of a moment; of a tool call also what its agent had kept. */
+/** The frame of a moment; for a tool call also its agent's stream. */
 export async function placeOf(
   reader: RunReader,
   parent: RunRecord,
@@ -37,7 +37,7 @@ export async function placeOf(
         : ok({ frame: moment.frame });
     case 'node': {
       const place = await beginningOf(reader, parent, moment.node);
-      // Beside frames that were collected nobody can tell where the work began.
+      // Next to collected frames it is unknown where the work started.
       const isBesideGap = place.ok && isInRanges(parent.collected ?? [], place.value.frame - 1);
       return isBesideGap ? err(unknownFrame(parent, place.value.frame - 1)) : place;
     }
@@ -46,7 +46,7 @@ export async function placeOf(
   }
 }
 
-/** The frame in which the work of a node began that it did last: what came of it is not there yet. */
+/** The frame in which a node's last work started, before its result. */
 async function beginningOf(
   reader: RunReader,
   { id, frames }: RunRecord,
@@ -64,7 +64,7 @@ async function beginningOf(
     record?.signature === undefined ||
     record.iteration < last.iteration ||
     (record.iteration === last.iteration && (record.restart ?? 0) < (last.restart ?? 0));
-  // Halving: once that work has begun, every later frame knows of it.
+  // Binary search: once that work has started, every later frame knows of it.
   let [low, high] = [0, frames - 1];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -112,7 +112,7 @@ function kindOf({ payload }: StreamChunk): unknown {
   return (payload as { readonly kind?: unknown }).kind;
 }
 
-/** The last frame up to an instant in which the task was at work. */
+/** The last frame up to an instant in which the task was running. */
 async function frameAt(
   reader: RunReader,
   { id, frames }: RunRecord,

@@ -1,21 +1,21 @@
 import type { Json } from '@signalbox/model';
 import type { PersonsWord } from '../runs/plan-places.ts';
 
-/** A moment of a run, and what a run that goes on from it is to be. */
+/** A moment of a run, and the options of a run that continues from it. */
 export interface ForkRequest extends PersonsWord {
   readonly at: ForkMoment;
   readonly name?: string | undefined;
-  /** Instead of the input of the parent. */
+  /** Replaces the parent's input. */
   readonly input?: Json | undefined;
-  /** Another input changes what the run means: whoever asks has seen both. */
+  /** Another input changes the meaning of the run: the caller has seen both. */
   readonly confirmed?: boolean | undefined;
-  /** An empty directory of its own, which gets the files of that moment as far as tool calls recorded them. */
+  /** An empty directory for it, which gets the files of that moment as far as tool calls recorded them. */
   readonly directory?: string | undefined;
-  /** It is not taken up at once. */
+  /** Do not start it at once. */
   readonly paused?: boolean | undefined;
-  /** The plan of a run that was imported is trusted from now on; a person at the command line says so. */
+  /** Trusts the plan of an imported run from now on; set by a person at the command line. */
   readonly trust?: boolean | undefined;
-  /** It is known that the world keeps what happened since. */
+  /** The caller knows that outside effects since then remain. */
   readonly acceptEffects?: boolean | undefined;
 }
 
@@ -23,5 +23,5 @@ export type ForkMoment =
   | { readonly kind: 'frame'; readonly frame: number }
   /** Right before a tool call of an agent, or right after it. */
   | { readonly kind: 'call'; readonly call: string; readonly after?: boolean | undefined }
-  /** When the work of a node began that it did last. */
+  /** When a node's last work started. */
   | { readonly kind: 'node'; readonly node: string };

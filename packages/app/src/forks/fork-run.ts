@@ -18,15 +18,15 @@ export interface ForkPorts {
 }
 
 /**
- * Makes a run that goes on from a moment of another one. The files come first and the run in one commit after them: a
- * process that dies on the way leaves no run.
+ * Creates a run that continues from a moment of another one. The files come first and the run in one commit after them: a process that dies
+ * on the way leaves no run.
  */
 export async function forkRun(
   ports: ForkPorts,
   parent: RunRecord,
   request: ForkRequest,
   by: string,
-  /** The id of the run to be; a new one by default. */
+  /** The id of the new run; a fresh one by default. */
   run: RunId = ports.machine.ids.mint<RunId>(),
 ): Promise<Result<RunRecord, ErrorEnvelope>> {
   const { store, machine, tools, workspaces } = ports;
@@ -58,7 +58,7 @@ export async function forkRun(
   return forked;
 }
 
-/** Where a fork would begin, and the effects outside that it would not know of. */
+/** Where a fork would begin, and the outside effects that it would not know of. */
 export async function lookAtFork(
   { store, tools }: Pick<ForkPorts, 'store' | 'tools'>,
   parent: RunRecord,

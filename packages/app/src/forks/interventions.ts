@@ -12,9 +12,9 @@ import { callCheckpoints, undoRecorded } from '../undo/undo-desk.ts';
 import { type ForkPorts, forkRun } from './fork-run.ts';
 import { keyedMutex } from './keyed-mutex.ts';
 
-/** What a host does to runs besides driving them. */
+/** A host's operations on runs besides driving them. */
 export interface Interventions extends Pick<RunHost, 'fork' | 'checkpoints' | 'undo'> {
-  /** Changes the state of a run that nothing drives. */
+  /** Edits the state of a run that nothing drives. */
   edit(
     record: RunRecord,
     edit: Extract<RunAction, { readonly kind: 'edit' }>,
@@ -28,7 +28,7 @@ export interface InterventionPorts extends ForkPorts {
   readonly threads: Pick<PlanThreads, 'stateFault'>;
   readonly trust: Trust;
   readonly resume: RunHost['resume'];
-  /** A run that waits goes on when what it waits for may not be asked any more. */
+  /** Resumes a waiting run when its question may be obsolete. */
   readonly resumeWaiting: boolean;
 }
 
@@ -61,7 +61,7 @@ export function createInterventions(ports: InterventionPorts): Interventions {
     async fork(run, request, by) {
       const parent = await store.run(run);
       if (parent === undefined) return err(unknownRun(run));
-      // A fork that is not taken up runs nothing.
+      // A fork that stays paused runs nothing.
       const isRun = request.paused !== true || request.trust === true;
       const trusted = isRun ? await trust(parent, request.trust, by) : ok(undefined);
       if (!trusted.ok) return trusted;
@@ -84,7 +84,7 @@ export function createInterventions(ports: InterventionPorts): Interventions {
   };
 }
 
-/** Reads and writes anew where another writer was faster. */
+/** Reads and writes again if another writer was faster. */
 async function decided<T>(write: () => Promise<Result<T, ErrorEnvelope>>): Promise<Result<T, ErrorEnvelope>> {
   let written = await write();
   for (let tries = 1; tries < MOST_TRIES && !written.ok && written.error.code === 'run/stale-version'; tries++) {

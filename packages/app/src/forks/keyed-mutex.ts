@@ -1,4 +1,4 @@
-/** Work on one thing waits for the work on it that was asked for before; work on different things does not. */
+/** Serialises work per key; work on different keys runs concurrently. */
 export function keyedMutex<Key>(): <T>(key: Key, work: () => Promise<T>) => Promise<T> {
   const last = new Map<Key, Promise<unknown>>();
   return async (key, work) => {

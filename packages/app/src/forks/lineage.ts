@@ -1,7 +1,7 @@
 import type { Lineage } from '@signalbox/model';
 import type { RunReader, RunRecord } from '@signalbox/runs';
 
-/** Where a run comes from, and the runs that were forked from it. */
+/** The parent of a run, and its forks. */
 export async function lineageOf(reader: RunReader, { id, origin }: RunRecord): Promise<Lineage> {
   const children = await reader.children(id);
   return {

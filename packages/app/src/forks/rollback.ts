@@ -15,24 +15,24 @@ import { type ForkPorts, forkRun, lookAtFork } from './fork-run.ts';
 import { keyedMutex } from './keyed-mutex.ts';
 
 /**
- * Brings files, state and transcript of a run back to a tool call, without destroying anything (R18): the files of the calls
- * from there on are undone, the run goes on from there as a fork, and the run itself is stopped and keeps its history.
+ * Rolls files, state and transcript of a run back to a tool call, without destroying anything (R18): the file changes of the calls from
+ * there on are undone, a fork continues from there, and the run itself is stopped and keeps its history.
  *
  * 1. Nothing is changed before everything was checked: the moment, the effects outside, and the files of every root.
- * 2. The fork's id follows from the run, its epoch and the call. A request that is repeated finds the fork, or makes the same one.
- * 3. A fork is there only after its files are. Once it is there, files are not touched again: they may be the fork's work.
- * 4. The fork begins to work only after the run was stopped and its log tells of the rollback.
+ * 2. The fork's id derives from the run, its epoch and the call. A repeated request finds the fork, or creates the same one.
+ * 3. A fork exists only after its files do. Once it exists, files are not touched again: they may be the fork's work.
+ * 4. The fork starts only after the run was stopped and its log records the rollback.
  */
 
 export interface RollbackRequest {
   readonly call: string;
   /** To after the call, which then counts as done. */
   readonly after?: boolean | undefined;
-  /** Nothing is changed. */
+  /** Change nothing. */
   readonly dryRun?: boolean | undefined;
-  /** It is known that the world keeps what happened since. */
+  /** The caller knows that outside effects since then remain. */
   readonly acceptEffects?: boolean | undefined;
-  /** The fork is not taken up at once. */
+  /** Do not start the fork at once. */
   readonly paused?: boolean | undefined;
 }
 
@@ -40,19 +40,19 @@ export interface RollbackRequest {
 export interface Rollback {
   /** The frame of the run that the fork begins with. */
   readonly frame: number;
-  /** The calls whose files are undone, oldest first. */
+  /** The calls whose file changes are undone, oldest first. */
   readonly calls: readonly { readonly call: string; readonly tool: string }[];
-  /** The run's directory, where it is known. */
+  /** The run's directory, if known. */
   readonly directory?: string | undefined;
-  /** Paths that are brought back, relative to the run's directory. */
+  /** Restored paths, relative to the run's directory. */
   readonly paths: readonly string[];
-  /** Those of the paths that were not there before, and are removed. */
+  /** The paths that did not exist before, and are removed. */
   readonly removed?: readonly string[] | undefined;
-  /** Paths that cannot be brought back. */
+  /** Paths that cannot be restored. */
   readonly lost: readonly string[];
-  /** What happened outside since, and stays. */
+  /** Outside effects since then, which remain. */
   readonly effects: readonly string[];
-  /** The run that goes on from there, once it is made. */
+  /** The run that continues from there, once it exists. */
   readonly run?: RunId | undefined;
 }
 
@@ -86,7 +86,7 @@ export function createRollback(ports: RollbackPorts): RunHost['rollback'] {
     return settled.ok ? ok({ ...made.value, run: looked.fork }) : settled;
   }
 
-  /** Undoes the files, then makes the fork. */
+  /** Undoes the files, then creates the fork. */
   async function make(looked: Looked, request: RollbackRequest, by: string): Promise<Result<Rollback, ErrorEnvelope>> {
     const refused = notAccepted(looked, request);
     if (refused !== undefined) return err(refused);
@@ -100,7 +100,7 @@ export function createRollback(ports: RollbackPorts): RunHost['rollback'] {
     return forked.ok ? ok({ ...looked.report, ...undone.value }) : forked;
   }
 
-  /** Stops the run, says in its log that it was rolled back, and takes the fork up. */
+  /** Stops the run, records the rollback in its log, and resumes the fork. */
   async function settle(looked: Looked, { paused }: RollbackRequest, by: string): Promise<Result<void, ErrorEnvelope>> {
     const { record, fork, facts, after } = looked;
     const stopped = await stop(looked, by);
@@ -115,12 +115,12 @@ export function createRollback(ports: RollbackPorts): RunHost['rollback'] {
     if (paused === true || (await store.run(fork))?.status !== 'paused' || finished(fork) !== undefined) {
       return ok(undefined);
     }
-    // It works where the run worked here.
+    // It works where the run worked.
     const resumed = await resume(fork, { anyFile: true });
     return resumed.ok || resumed.error.code === 'run/driven' ? ok(undefined) : resumed;
   }
 
-  /** Ends what is under way, and waits for it. */
+  /** Ends running work, and waits for it. */
   async function stop({ record: { id }, facts, fork }: Looked, by: string): Promise<Result<void, ErrorEnvelope>> {
     const record = await store.run(id);
     if (record === undefined || hasRunEnded(record.status)) return ok(undefined);
@@ -158,13 +158,13 @@ interface UndoneCall extends CallInRoot {
   readonly facts: CheckpointFacts;
 }
 
-/** What there is to do. */
+/** The prepared rollback. */
 interface Looked {
   readonly record: RunRecord;
   readonly facts: CheckpointFacts;
   readonly after: boolean;
   readonly fork: RunId;
-  /** The fork is there: files were undone before. */
+  /** The fork exists: files were already undone. */
   readonly isMade: boolean;
   readonly calls: readonly UndoneCall[];
   readonly report: Rollback;
@@ -210,8 +210,8 @@ async function look(
 }
 
 /**
- * The calls of a run and of its sub-plans that changed files from one call on and were not undone yet, oldest first. Files in
- * a workspace are left out: the fork gets a workspace of its own.
+ * The calls of a run and its sub-plans that changed files from one call on and are not undone yet, oldest first. Files in a workspace are
+ * left out: the fork gets its own workspace.
  */
 async function callsSince(
   { store, tools }: { readonly store: Store; readonly tools: AgentTools },
@@ -264,7 +264,7 @@ async function undoFiles(
   const nameOf = (root: string, name: string) =>
     path.join(record.workingDirectory === undefined ? root : path.relative(record.workingDirectory, root), name);
   const { locks } = tools;
-  // All calls in a directory must have worked in the one that is there now.
+  // All calls in a directory must have worked in the one that exists now.
   const open = (root: string) => {
     for (const { facts } of calls.filter(one => one.root === root)) {
       const files = tools.files(root, facts.place);
@@ -305,7 +305,7 @@ function partOfAnother({ id }: RunRecord, parent: RunId): ErrorEnvelope {
   });
 }
 
-/** Somebody who should have said yes did not. */
+/** The required confirmation is missing. */
 export function unconfirmedRollback(run: RunId, call: string, { paths }: Rollback): ErrorEnvelope {
   return failure('run/unconfirmed', {
     message: `Run ${run} was not rolled back: that would change ${paths.length} ${paths.length === 1 ? 'path' : 'paths'} and stop the run.`,

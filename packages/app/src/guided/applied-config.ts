@@ -17,7 +17,7 @@ import { diskFault, refusedBy } from '@signalbox/store';
 import { defaultPreferences, type Preferences, type WorkflowPlace } from '@signalbox/workflow';
 import * as z from 'zod';
 
-/** What decides which tools and workflows an agent is offered. A change of it counts from the next start of a server. */
+/** The configuration that decides which tools and workflows an agent gets. A change applies from the next start of a server. */
 const guidedConfig = z.strictObject({
   /** The tools and their schemas are those of the version. */
   appVersion: z.string(),
@@ -49,7 +49,7 @@ export function configOf(
 
 const fileIn = (dataDirectory: string) => `${dataDirectory}/applied-config.json`;
 
-/** A server says with what it started. The last one that did so counts. */
+/** Records the configuration that a server started with. The last one counts. */
 export function recordAppliedConfig(
   dataDirectory: string,
   { config, hash }: ReturnType<typeof configOf>,
@@ -67,7 +67,7 @@ export function recordAppliedConfig(
   }
 }
 
-/** Undefined where no server started here, or what it left cannot be read. */
+/** Undefined if no server started here, or its record cannot be read. */
 export function readAppliedConfig(dataDirectory: string): AppliedConfig | undefined {
   const bytes = hostDisk.read(fileIn(dataDirectory));
   if (typeof bytes !== 'object') return undefined;

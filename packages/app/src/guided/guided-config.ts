@@ -7,7 +7,7 @@ import { readConfigPart } from '../settings/config-file.ts';
 /** The part `workflows` of the configuration of a data directory: how far agents may go in guided sessions. */
 const workflowsPart = z.strictObject({ autonomy: autonomy.optional(), riskPolicy: riskPolicy.optional() });
 
-/** The preferences that the person configured over the defaults, or why the configuration cannot be used. */
+/** The person's configured preferences over the defaults, or why the configuration cannot be used. */
 export function readGuidedPreferences(dataDirectory: string): Result<Preferences, string> {
   const part = readConfigPart(dataDirectory, 'workflows', workflowsPart);
   if (!part.ok) return part;
@@ -16,7 +16,7 @@ export function readGuidedPreferences(dataDirectory: string): Result<Preferences
   return ok({ autonomy: goes, riskPolicy: risks });
 }
 
-/** A configuration that cannot be understood loosens nothing. */
+/** An invalid configuration loosens nothing. */
 export function guidedPreferences(dataDirectory: string): Preferences {
   const read = readGuidedPreferences(dataDirectory);
   return read.ok ? read.value : defaultPreferences;

@@ -1,4 +1,4 @@
-/** Guided sessions in a data directory: the use-cases of the package `guided`, with what they share with runs. */
+/** Guided sessions in a data directory: the use-cases of the package `guided`, with the parts that they share with runs. */
 import * as guided from '@signalbox/guided';
 import type { SessionId } from '@signalbox/model';
 import { openBlobFiles } from '@signalbox/store';
@@ -23,7 +23,7 @@ export type CollectOptions = InHome<guided.CollectOptions>;
 export type DetailOptions = InHome<guided.DetailOptions>;
 export type ExportOptions = InHome<guided.ExportOptions>;
 export type ImportOptions = InHome<guided.ImportOptions>;
-/** Preferences are as configured unless they are given. */
+/** Preferences are the configured ones unless given. */
 export type GuidedToolsOptions = Omit<guided.GuidedToolsOptions, 'ports' | 'preferences'> &
   Partial<Pick<guided.GuidedToolsOptions, 'preferences'>>;
 

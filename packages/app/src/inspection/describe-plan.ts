@@ -8,7 +8,7 @@ import type { PlanThreadsOptions } from '../threads/plan-threads.ts';
 
 export interface DescribeOptions {
   readonly machine: Pick<Machine, 'timers'>;
-  /** Where compiled modules of plans are kept. */
+  /** Where compiled modules of plans are cached. */
   readonly cacheDirectory?: string | undefined;
   readonly secrets?: SharedSecrets | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -20,8 +20,8 @@ export interface DescribeOptions {
 const MEMORY_MB = 256;
 
 /**
- * What a plan is and takes, from its file, by the same rules as a start. Its code is imported in a thread of its own that ends
- * with the answer; nothing is rendered and no work is done. What keeps it from being told is a part of the description.
+ * The description of a plan from its file, by the same rules as a start. Its code is imported in its own thread that ends with the answer;
+ * nothing is rendered and no work is done. Problems are part of the description.
  */
 export async function describePlan(
   file: string,

@@ -1,6 +1,6 @@
 import { type ErrorEnvelope, err, failure, type Result } from '@signalbox/model';
 
-/** Lets only so much of something heavy go on at once; a few wait their turn, and the rest is refused. */
+/** Limits how much heavy work runs at once; a few callers wait, and the rest are refused. */
 export interface Gate {
   enter<T>(work: () => Promise<Result<T, ErrorEnvelope>>): Promise<Result<T, ErrorEnvelope>>;
 }
@@ -12,7 +12,7 @@ export function createGate({ atOnce, waiting }: { readonly atOnce: number; reado
     async enter(work) {
       if (going < atOnce) going += 1;
       else if (queue.length >= waiting) return err(tooMany(queue.length + going));
-      // Whoever leaves gives its place to the next.
+      // A leaving caller passes its place to the next.
       else await new Promise<void>(resolve => queue.push(resolve));
       try {
         return await work();

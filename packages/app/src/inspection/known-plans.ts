@@ -4,17 +4,17 @@ import { ROOT_ID } from '@signalbox/plan';
 import type { RunReader, RunRecord } from '@signalbox/runs';
 
 export interface PlansFilter {
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly after?: string | undefined;
   readonly limit?: number | undefined;
 }
 
-/** How many of the last runs are looked at. */
+/** How many of the last runs are searched. */
 const MAX_RUNS = 2_000;
 const DEFAULT_LIMIT = 100;
 const PAGE = 50;
 
-/** The plans that the last runs were made of, the one that was run last first. Runs of sub-plans are of the plan above them. */
+/** The plans of the last runs, most recently run first. Runs of sub-plans count for their topmost plan. */
 export async function knownPlans(
   reader: Pick<RunReader, 'runs' | 'valueAt'>,
   { after, limit = DEFAULT_LIMIT }: PlansFilter = {},
@@ -49,7 +49,7 @@ async function runsByFile(reader: Pick<RunReader, 'runs'>) {
     if (next === undefined) return { byFile, isAll: true };
     if (looked >= MAX_RUNS) return { byFile, isAll: false };
     place = { after: next };
-    // Others are answered in between.
+    // Yields, so that other requests are answered.
     await new Promise<void>(resolve => setImmediate(resolve));
   }
 }
@@ -60,7 +60,7 @@ async function planOf(reader: Pick<RunReader, 'valueAt'>, file: string, runs: re
   const { data } = (root ?? {}) as { readonly data?: { readonly name?: string } };
   return {
     file,
-    // A run that came to no frame has only the name that it was given.
+    // A run without a frame has only its given name.
     name: data?.name ?? last.name,
     runs: runs.length,
     lastRun: { id: last.id, status: last.status, createdAt: last.createdAt },

@@ -19,11 +19,11 @@ import { unknownFrame, unknownNode } from '../runs/run-failures.ts';
 
 export interface NodeInputPorts {
   readonly reader: Pick<RunReader, 'frames' | 'valueAt'>;
-  /** The tools that agents are offered here, where that is known. */
+  /** The tools that agents are offered here, if known. */
   readonly tools?: (() => Promise<readonly ToolFacts[]>) | undefined;
 }
 
-/** A node as its row has it. It was checked when it was written. */
+/** A node's row, validated when it was written. */
 interface NodeRow {
   readonly kind: NodeKind;
   readonly source?: NodeInput['source'];
@@ -31,11 +31,11 @@ interface NodeRow {
   readonly data: JsonObject;
 }
 
-/** A text or a value that takes more is not sent whole. */
+/** Larger texts and values are truncated. */
 const MAX_BYTES = 256 * 1024;
 const PAGE = 500;
 
-/** Everything that a node was given, in one frame or in the last one that has it. */
+/** The complete input of a node, in one frame or in the last one that has it. */
 export async function nodeInputOf(
   { reader, tools }: NodeInputPorts,
   record: RunRecord,
@@ -67,7 +67,7 @@ export async function nodeInputOf(
   });
 }
 
-/** Looks back through the frames for the one that the node left in. */
+/** Searches backwards for the last frame with the node. */
 async function lastFrameWith(
   reader: NodeInputPorts['reader'],
   { id, frames }: RunRecord,
@@ -80,7 +80,7 @@ async function lastFrameWith(
     const page = await reader.frames(id, from, end - from);
     const left = page.findLast(({ index, unmounted }) => index < end && unmounted.some(gone => gone === node));
     if (left !== undefined) return left.index - 1;
-    // Others are answered in between.
+    // Yields, so that other requests are answered.
     await new Promise<void>(resolve => setImmediate(resolve));
   }
   return undefined;
@@ -108,7 +108,7 @@ async function policyOf({ names, permissions }: AgentRules, tools: NodeInputPort
   };
 }
 
-/** Keeps what fits, the beginning of texts that do not, and counts the rest. */
+/** Keeps what fits, truncates texts that do not, and counts the rest. */
 function createCutter() {
   const leftOut: Record<string, number> = {};
   const cut = (field: string, value: Json): Json | undefined => {

@@ -24,10 +24,10 @@ export interface CheckOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A check reads files and hashes without a pause: silence says nothing of it for so long. */
+/** A check reads files and hashes without a pause, so silence means nothing for this long. */
 const SILENCE_MS = 30 * 60_000;
 
-/** Checks a run as `verifyRun` does, beside everything else that goes on in this process. */
+/** Checks a run like `verifyRun`, without blocking this process. */
 export async function checkRun(
   { dataDirectory, machine, signal }: CheckOptions,
   run: RunId,
@@ -43,7 +43,7 @@ export async function checkRun(
   return ok({ ...report, journal: { ...files, ...(defect !== undefined && { defect }) } });
 }
 
-/** Makes the frames of a run again, in a thread of its own; what is reported is small enough to be sent. */
+/** Replays a run's frames in a separate thread; the report is small enough to send. */
 export async function replayedRun(
   { dataDirectory, machine, signal }: CheckOptions,
   run: RunId,

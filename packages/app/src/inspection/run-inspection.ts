@@ -26,19 +26,19 @@ import { knownPlans, type PlansFilter } from './known-plans.ts';
 import { nodeInputOf } from './node-input.ts';
 import { checkRun, replayedRun } from './run-checks.ts';
 
-/** Looks closer at runs and plans than lists do. Nothing is changed, but that a run's journal is brought up to date. */
+/** Detailed inspection of runs and plans. Changes nothing, except that a run's journal is brought up to date. */
 export interface RunInspection {
   nodeInput(run: RunId, node: string, frame?: number | undefined): Promise<Result<NodeInput, ErrorEnvelope>>;
   plans(filter?: PlansFilter): Promise<Result<PlanList, ErrorEnvelope>>;
-  /** What is wrong with the plan itself is a part of its description. */
+  /** Problems of the plan itself are part of its description. */
   describePlan(file: string, signal?: AbortSignal): Promise<Result<PlanDescription, ErrorEnvelope>>;
-  /** Whether the record of a run is as it was written. */
+  /** Whether the record of a run is as written. */
   verify(run: RunId, request?: VerifyRequest): Promise<Result<RunCheck, ErrorEnvelope>>;
-  /** Whether its frames come out again. */
+  /** Whether its frames can be reproduced. */
   replay(run: RunId, request?: ReplayRequest): Promise<Result<ReplayReport, ErrorEnvelope>>;
-  /** What follows from the turns of agents. */
+  /** The artifacts derived from agent turns. */
   readonly turns: Turns;
-  /** Ends what goes on. */
+  /** Ends running inspections. */
   close(): void;
 }
 
@@ -48,7 +48,7 @@ interface VerifyRequest {
 }
 
 interface ReplayRequest {
-  /** A plan's file, instead of the files that the run kept. */
+  /** A plan's file, instead of the run's stored files. */
   readonly plan?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -57,13 +57,13 @@ export interface InspectionPorts {
   readonly dataDirectory: string;
   readonly machine: Pick<Machine, 'clock' | 'ids' | 'timers'>;
   readonly reader: RunReader & Pick<Blobs, 'get'>;
-  /** Where the files of plans may lie that are named here. */
+  /** Where named plan files may be. */
   readonly places: PlanPlaces;
   readonly tools?: Pick<AgentTools, 'atHand'> | undefined;
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   readonly clean?: ((text: string) => string) | undefined;
   readonly secrets?: Secrets | undefined;
-  /** Brings the journal of a run up to its log. */
+  /** Brings the journal of a run up to date with its log. */
   readonly drain: (run: RunId) => Promise<unknown>;
 }
 
@@ -93,7 +93,7 @@ export function createRunInspection({
       if (record === undefined) return err(unknownRun(run));
       return nodeInputOf({ reader, tools: tools && (() => offeredTools(tools)) }, record, node, frame);
     },
-    // What is read is made, with git and from snapshots: not for everybody at once.
+    // Reading derives content with git and from snapshots: not for everybody at once.
     turns: { ...turns, read: artifact => looks.enter(() => turns.read(artifact)) },
     plans: filter => knownPlans(reader, filter),
     describePlan: (file, signal) =>

@@ -1,6 +1,6 @@
 import type { RunReader, RunRecord } from '@signalbox/runs';
 
-/** What lines that belong together have in common: the run's own correlation id, else that of the run above it, else its id. */
+/** The common id of related log lines: the run's own correlation id, otherwise that of its parent, otherwise its id. */
 export async function correlationOf(reader: Pick<RunReader, 'run'>, run: RunRecord): Promise<string> {
   if (run.correlationId !== undefined) return run.correlationId;
   if (run.origin?.kind !== 'sub-plan') return run.id;

@@ -6,11 +6,11 @@ import { makePrivateDirectory } from '../private-directory.ts';
 import type { Log, LogFields } from './log.ts';
 import type { LogLevel } from './projections/log-line.ts';
 
-/** The log of the process itself, as NDJSON: `<data>/logs/host.ndjson`, or standard error where it is told so. */
+/** The log of the process itself, as NDJSON: `<data>/logs/host.ndjson`, or standard error on request. */
 export function openHostLog(options: {
   readonly dataDirectory: string;
   readonly level: LogLevel;
-  /** Fields with the names of secrets are redacted by pino; values of secrets, wherever they are, by this. */
+  /** pino redacts fields with the names of secrets; this redacts the values of secrets, wherever they are. */
   readonly filter: Pick<SecretFilter, 'text' | 'data'>;
   readonly to?: DestinationStream | undefined;
 }): Log & { close(): void } {
@@ -38,7 +38,7 @@ export function openHostLog(options: {
   };
 }
 
-/** Fields are put together here: a child of pino's would write a field twice that is given twice. */
+/** Fields are merged here: a child logger of pino would write a duplicate field twice. */
 function logOf(logger: Logger, filter: Pick<SecretFilter, 'text' | 'data'>, fields: LogFields): Log {
   return {
     say: (level, message, more = {}) =>
@@ -47,7 +47,7 @@ function logOf(logger: Logger, filter: Pick<SecretFilter, 'text' | 'data'>, fiel
   };
 }
 
-/** An error says what it is in its message and its stack. */
+/** An error's message and stack. */
 function plainOf(fields: LogFields): LogFields {
   const plain = ([name, value]: readonly [string, unknown]) =>
     value instanceof Error ? [name, { type: value.name, message: value.message, stack: value.stack }] : [name, value];
@@ -58,7 +58,7 @@ function fileIn(dataDirectory: string): DestinationStream & { end(): void } {
   const folder = path.join(dataDirectory, 'logs');
   makePrivateDirectory(folder);
   const file = path.join(folder, 'host.ndjson');
-  /** What the disk did not take. pino's own destination waits for room in a loop that nothing else gets through. */
+  /** Lines that the disk did not accept. pino's own destination waits for space in a blocking loop. */
   let waiting: string[] = [];
   const flush = () => {
     if (waiting.length === 0) return;
@@ -78,5 +78,5 @@ function fileIn(dataDirectory: string): DestinationStream & { end(): void } {
   };
 }
 
-/** Lines that wait for room; the oldest go first. */
+/** The most lines that wait for space; the oldest are dropped first. */
 const MOST_WAITING = 1000;

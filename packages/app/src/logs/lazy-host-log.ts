@@ -3,7 +3,7 @@ import type { LogLevel } from './projections/log-line.ts';
 
 type HostLog = Log & { close(): void };
 
-/** The log of the process, opened when it first has something to say: most commands have nothing to say. */
+/** The log of the process, opened on first use: most commands log nothing. */
 export function lazyHostLog(open: () => Promise<HostLog>): Log & { close(): Promise<void> } {
   let opened: Promise<HostLog> | undefined;
   let saying: Promise<void> = Promise.resolve();

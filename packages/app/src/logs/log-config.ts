@@ -3,13 +3,13 @@ import * as z from 'zod';
 import { CONFIG_FILE, readConfigPart } from '../settings/config-file.ts';
 import { type LogLevel, logLevels } from './projections/log-line.ts';
 
-/** What the log of a run holds at least, and how large it gets. */
+/** The minimum level of a run's log, and its size limit. */
 export interface LogSettings {
   readonly level?: LogLevel | undefined;
   readonly maxBytes?: number | undefined;
 }
 
-/** What they are where nothing is said. */
+/** The default. */
 export const DEFAULT_LOG_BYTES = 16 * 1024 * 1024;
 export const DEFAULT_LOG_LEVEL: LogLevel = 'debug';
 
@@ -22,7 +22,7 @@ const logs = z.strictObject({
     .optional(),
 });
 
-/** From `logs` of the data directory's configuration. A log is no reason not to run: what does not fit is told, and not used. */
+/** From `logs` of the data directory's configuration. A log must not prevent a run: invalid values are reported and ignored. */
 export function readLogSettings(dataDirectory: string): Result<LogSettings, string> {
   const read = readConfigPart(dataDirectory, 'logs', logs);
   return read.ok ? ok(read.value ?? {}) : err(`${CONFIG_FILE} cannot be used: ${read.error}`);

@@ -6,14 +6,14 @@ import { addLine, type LogSummary } from './projections/log-summary.ts';
 
 export const STREAM = 'stream.ndjson';
 
-/** The name of a compressed part of a log. They count from 1. */
+/** The name of a compressed part of a log, numbered from 1. */
 export function pieceOf(number: number): string {
   return `stream.${number}.ndjson${PACKED}`;
 }
 
 /**
- * Adds the lines that are there to a summary, and returns how many compressed files there are. A last line that was cut off goes: its
- * event is told again. Lines that were compressed and are still in the other file go too.
+ * Adds the existing lines to a summary, and returns how many compressed files there are. Removes a partial last line, whose event is
+ * written again, and lines that are already compressed.
  */
 export function readBack(folder: string, summary: LogSummary): number {
   const pieces = piecesIn(folder);

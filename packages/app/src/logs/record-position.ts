@@ -1,7 +1,7 @@
 import type { RunId } from '@signalbox/model';
 import { openHeader, type RunReader } from '@signalbox/runs';
 
-/** The first record that tells an event after `seq`, found by halving: both only grow. */
+/** The first record with an event after `seq`, found by binary search: both only grow. */
 export async function firstAfter(
   reader: Pick<RunReader, 'records'>,
   run: RunId,

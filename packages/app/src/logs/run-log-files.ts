@@ -4,12 +4,12 @@ import type { RunFeed } from '@signalbox/runs';
 import type { RunLogWriter } from './run-log-writer.ts';
 
 /**
- * Has the logs of runs written a moment after what they tell was committed, many lines at a time, by whoever writes them. Nothing
- * waits for it. A log that cannot be written is tried again, after waits that double. What a process that was
- * killed had not written is written after the next start, which compares how many records each run has with how many its log tells.
+ * Writes the logs of runs shortly after their commits, many lines at a time. Nothing waits for it. A log that cannot be written is retried,
+ * after doubling waits. Lines that a killed process had not written are written after the next start, which compares how many records each
+ * run has with how many its log has.
  */
 export interface RunLogFiles {
-  /** Writes what is left. */
+  /** Writes the rest. */
   close(): Promise<void>;
 }
 
@@ -17,17 +17,17 @@ export interface RunLogOptions {
   readonly feed: RunFeed;
   readonly timers: Timers;
   readonly writer: RunLogWriter;
-  /** Writes at the end of a process that was too short to start the other. */
+  /** Writes at the end of a process that was too short to start the other writer. */
   readonly last?: RunLogWriter | undefined;
-  /** Told why a log could not be written; the run goes on. */
+  /** Called with why a log could not be written; the run continues. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
 }
 
-/** How long lines are gathered before they are written. */
+/** How long lines are collected before they are written. */
 const GATHER_MS = 100;
-/** When the first lines are written, and logs of earlier processes looked at: whatever starts needs the processors more. */
+/** When the first lines are written, and logs of earlier processes checked: the start itself needs the processors more. */
 const FIRST_MS = 500;
-/** Between two tries at a log that cannot be written. */
+/** Between two attempts at a log that cannot be written. */
 const FIRST_WAIT_MS = 1000;
 const MOST_WAIT_MS = 60_000;
 

@@ -17,41 +17,40 @@ import { pieceOf, readBack, STREAM } from './read-back.ts';
 import { firstAfter } from './record-position.ts';
 
 /**
- * Writes the logs of runs from their records: `runs/<run>/logs/stream.ndjson`, one line an event, and `stream.summary.json` beside
- * it. Past a size the lines go on in a new file, and those before are compressed: `stream.<number>.ndjson.zst`.
+ * Writes the logs of runs from their records: `runs/<run>/logs/stream.ndjson`, one line per event, and `stream.summary.json` beside it.
+ * Past a size limit the lines continue in a new file, and earlier ones are compressed: `stream.<number>.ndjson.zst`.
  *
- * 1. What a process that was killed had not written, the next one writes: a line says which event it tells, and none is told twice.
- * 2. A log has a size. Past half of it what is for debugging is left out, past all of it what is not a warning; that is counted
- *    in the summary.
- * 3. A line is in the compressed file before it goes from the other.
+ * 1. The next process writes what a killed one had not: a line names its event, and none is written twice.
+ * 2. A log has a size limit. Past half of it debug lines are dropped, past all of it everything below a warning; the summary counts them.
+ * 3. A line is in the compressed file before it is removed from the other.
  */
 export interface RunLogWriter {
-  /** Runs whose logs may lack something. */
+  /** Runs whose logs may be incomplete. */
   behindLogs(): Promise<readonly RunId[]>;
   writeLogs(runs: readonly RunId[]): Promise<WrittenLogs>;
-  /** Writes the summaries of logs that are open. */
+  /** Writes the summaries of open logs. */
   restLogs(): Promise<WrittenLogs>;
-  /** Takes a secret out of the logs of runs, and out of every line from now on. Answers how many files held it. */
+  /** Removes a secret from the logs of runs, and from every later line. Returns how many files held it. */
   redactLogs(runs: readonly RunId[], secret: SharedSecrets): Promise<number>;
 }
 
 interface WrittenLogs {
   /** The runs whose last lines could not be written. */
   readonly left: readonly RunId[];
-  /** Why the first of them could not. */
+  /** Why the first of them failed. */
   readonly fault?: string;
 }
 
 export interface RunLogWriterPorts extends LogSettings {
   readonly reader: Pick<RunReader, 'run' | 'records' | 'task'>;
   readonly dataDirectory: string;
-  /** Takes secrets out. */
+  /** Removes secrets. */
   readonly clean: (value: Json) => Json;
-  /** Once the process ends, no more than one page of a log is written. */
+  /** Once the process ends, at most one page of a log is written. */
   readonly isEnding?: (() => boolean) | undefined;
 }
 
-/** Past it, lines are compressed. */
+/** Past this size, lines are compressed. */
 export const PIECE_BYTES = 256 * 1024;
 const PAGE = 200;
 
@@ -60,11 +59,11 @@ interface OpenLog {
   readonly correlationId: string;
   readonly nodes: Map<string, string>;
   readonly summary: LogSummary;
-  /** The record to be told next. */
+  /** The next record to write. */
   next: number;
   /** How many compressed files there are. */
   pieces: number;
-  /** Whether what agents said is told. A process that goes on with a log does not know what was, up to the first new event. */
+  /** Whether agent output is written. A process that continues a log does not know what was written, until the first new event. */
   tellsChunks: boolean;
 }
 
@@ -73,11 +72,11 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
   let { clean } = ports;
   const logs = new Map<RunId, OpenLog>();
   const written = openWrittenLengths(dataDirectory, 'logged');
-  /** How many records of a run are told. */
+  /** How many records of a run are written. */
   const lengths = new Map<RunId, number>();
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, writer: 'nobody' });
 
-  /** False where the process ends and the rest is for the next one. */
+  /** False if the process ends and the rest is left to the next one. */
   async function write(run: RunId): Promise<boolean> {
     const log = logs.get(run) ?? (await open(run));
     if (log === undefined) return true;
@@ -97,7 +96,7 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
           lines.add(lineOfEvent(event, log.correlationId, clean));
         }
         for (const chunk of body.stream ?? []) {
-          // Token by token it is in the database, for whoever watches.
+          // Single tokens are in the database, for watchers.
           const isPart = chunk.kind === 'token' || chunk.kind === 'thinking' || chunk.kind === 'message';
           if (isPart || !log.tellsChunks) continue;
           const node = log.nodes.get(chunk.task) ?? (await reader.task(run, chunk.task))?.node ?? '';
@@ -122,11 +121,11 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
 
   function textOf(name: Digest): string {
     const content = blobs.get(name);
-    // Lines are cut to a size that no such value fits into.
+    // Such a value never fits into a line.
     return content.ok ? Buffer.from(content.value).toString() : 'null';
   }
 
-  /** Gathers lines, and writes them many at a time. */
+  /** Collects lines, and writes them many at a time. */
   function linesFor(log: OpenLog) {
     let text = '';
     const end = () => {
@@ -169,7 +168,7 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
     return log;
   }
 
-  /** The run does nothing now: its summary is written. It is opened again when something happens. */
+  /** The run is inactive: its summary is written, and the log is opened again when something happens. */
   function rest(run: RunId, { folder, summary }: OpenLog, isOver: boolean): void {
     placed(path.join(folder, SUMMARY), Buffer.from(`${JSON.stringify(summary, null, 2)}\n`));
     if (isOver) logs.delete(run);
@@ -196,7 +195,7 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
       let files = 0;
       for (const run of runs) {
         const log = logs.get(run);
-        // What is left of it is read back: lines that were counted have other lengths now.
+        // The rest is read back: counted lines have other lengths now.
         if (log !== undefined) rest(run, log, true);
         const found = await secretSearch(dataDirectory).filesWith(path.join('runs', run, 'logs'), secret);
         const held = found.filter(({ fault }) => fault === undefined);
@@ -234,7 +233,7 @@ function append(log: OpenLog, text: string): void {
   }
 }
 
-/** The lines so far go into a compressed file. One that is killed in between leaves both, which the next reader sees. */
+/** Moves the lines so far into a compressed file. A process killed in between leaves both, which the next reader detects. */
 function packAway(folder: string, number: number): void {
   const [from, to] = [path.join(folder, STREAM), path.join(folder, pieceOf(number))];
   placed(to, bytesFor(to, readFileSync(from)));

@@ -1,11 +1,10 @@
 /**
  * Path locks over every process of this machine.
  *
- * H1  To hold a path is to hold its own lock file in the asked mode, and those of all directories above it as shared: so
- *     equal and nested paths exclude each other, and no others do.
- * H2  Lock files are taken from the top down. Whoever holds a lower one holds all it needs above it, so nothing waits in a
- *     circle.
- * H3  Callers of one process pass its own locks first, in the order they came; only one of them waits for others.
+ * H1  To hold a path is to hold its own lock file in the requested mode, and those of all directories above it as shared: so equal and
+ *     nested paths exclude each other, and no others do.
+ * H2  Lock files are taken from the top down. The holder of a lower one holds all it needs above it, so there are no deadlocks.
+ * H3  Callers of one process pass its own locks first, in order of arrival; only one of them waits for other processes.
  */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +13,7 @@ import { type HeldLock, nodeHasher, tryFileLock } from '@signalbox/journal';
 import { digestHex, err, failure, ok, type Result } from '@signalbox/model';
 import { createPathLocks, type LockError, type LockMode, type PathLocks } from '@signalbox/state';
 
-/** Between two looks at a lock that another process holds. */
+/** Between two polls of a lock that another process holds. */
 const PAUSE_MS = 10;
 
 /** The lock files live in `directory`, which every process that shares the locks must name. */

@@ -14,20 +14,17 @@ import {
 } from '@signalbox/model';
 
 /**
- * What recoveries did, in `recoveries.json` of the data directory, so that it is known after the terminal that showed it is
- * closed.
+ * The results of recoveries, in `recoveries.json` of the data directory, so that they outlive the terminal that showed them.
  *
- * 1. A note stays until a person dismisses it, or for 30 days; no more than 200 are kept, the newest. A call that was cut off
- *    again has one note, and one for each earlier time that kept files.
- * 2. A recovery that failed stays, and cannot be dismissed, until a later one of the same call succeeds.
- * 3. The file is read each time: any process may list and dismiss. One that cannot be read counts as empty.
+ * 1. A note stays until a person dismisses it, or for 30 days; at most 200 are kept, the newest. A call that was interrupted again has one
+ *    note, and one for each earlier time that kept files.
+ * 2. A failed recovery stays, and cannot be dismissed, until a later one of the same call succeeds.
+ * 3. The file is read each time: any process may list and dismiss. An unreadable one counts as empty.
  */
 export interface RecoveryBook {
-  /** The newest first. */
+  /** Newest first. */
   list(): readonly RecoveryNote[];
-  /**
-   * Keeps what the recovery of this start did, which is all that was pending. Where the disk takes nothing it is kept in memory.
-   */
+  /** Stores the results of this start's recovery, which covers everything pending. If the disk is not writable they stay in memory. */
   add(notes: readonly RecoveryNote[]): void;
   dismiss(id: string): Result<RecoveryNote, ErrorEnvelope>;
 }
@@ -47,12 +44,12 @@ export function openRecoveryBook(dataDirectory: string, clock: Clock): RecoveryB
     try {
       kept = recoveryList.parse(JSON.parse(readFileSync(file, 'utf8'))).recoveries;
     } catch {
-      // Nothing was ever kept, or what was kept is no use to anybody.
+      // Nothing was stored, or it is unusable.
     }
     return merged(unwritten, kept);
   }
 
-  /** Each call once, by what is known of it last, and with every attempt that kept files of somebody. */
+  /** Each call once, with its last result, and with every attempt that kept someone's files. */
   function merged(newer: readonly RecoveryNote[], older: readonly RecoveryNote[]): readonly RecoveryNote[] {
     const isTold = (note: RecoveryNote) =>
       newer.some(({ id, at }) => id === note.id && (at === note.at || !hasKept(note)));
@@ -99,7 +96,7 @@ export function openRecoveryBook(dataDirectory: string, clock: Clock): RecoveryB
   };
 }
 
-/** A call that runs again may be cut off again: what was kept the first time is still to be had. */
+/** A call that runs again may be interrupted again: files kept the first time are still available. */
 function hasKept({ outcome, paths }: RecoveryNote): boolean {
   return outcome !== FAILED && paths.some(({ what }) => what === 'kept');
 }

@@ -5,10 +5,10 @@ import type { Recovery } from '@signalbox/state';
 const MOST_PATHS = 100;
 const MESSAGE_BYTES = 2000;
 
-/** Whose call it was. */
+/** The run and node of a call. */
 export type CallPlace = Required<Pick<RecoveryNote, 'run' | 'node'>>;
 
-/** What a recovery did, for people. */
+/** The result of a recovery, for people. */
 export function noteOf({ id, tool, outcome }: Recovery, at: Timestamp, place: CallPlace | undefined): RecoveryNote {
   const onDisk = outcome.kind === 'failed' && 'onDisk' in outcome.error ? outcome.error.onDisk : {};
   return {
@@ -60,7 +60,7 @@ function pathLists(from: unknown): RecoveryNote['paths'] {
   });
 }
 
-/** The run and the node of each call, found in what the agents of tasks without an owner said last. */
+/** The run and the node of each call, from the last stream of tasks without an owner. */
 export async function placesOf(
   calls: readonly string[],
   reader: Pick<RunReader, 'orphans' | 'tasks' | 'stream'>,

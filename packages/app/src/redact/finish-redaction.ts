@@ -26,11 +26,11 @@ export interface RedactionPorts {
   readonly machine: Machine;
   readonly secrets: { readonly shared: Pick<Secrets['shared'], 'key'> };
   readonly rewriteJournal: (run: RunId) => Promise<Result<void, ErrorEnvelope>>;
-  /** Whoever writes journals and logs: nobody else changes them. */
+  /** The writer of journals and logs: nobody else changes them. */
   readonly derived: Pick<DerivedWriter, 'redactLogs' | 'filesWith'>;
 }
 
-/** What no command of this program reaches. */
+/** Places that no command of this program reaches. */
 export const OUTSIDE: readonly string[] = [
   'exported bundles',
   'backups of the data directory',
@@ -38,17 +38,17 @@ export const OUTSIDE: readonly string[] = [
   'data sent to agents and tools',
 ];
 
-/** How often the end of all reads is waited for, and for how long. */
+/** How often to wait for all reads to end, and how long. */
 const TRIES = 100;
 const WAIT_MS = 50;
 
 /**
- * Takes a secret out of everything that a note says, from wherever that stands: every step may be done again.
+ * Removes a secret from everything that a note names, resuming at any point: every step can be repeated.
  *
- * 1. Logs and rows, one transaction for each run. Then what follows from them: journals, logs of runs, contents. Journals and logs of
- *    runs are written again by the thread that writes them, between two writes.
- * 2. Then the room that was freed is written over, in the database and in its write-ahead log.
- * 3. The note goes last. Until then the next owner of the data directory begins here.
+ * 1. Logs and rows, one transaction for each run. Then everything derived from them: journals, logs of runs, contents. The thread that
+ *    writes journals and logs rewrites them, between two writes.
+ * 2. Then the freed space is overwritten, in the database and in its write-ahead log.
+ * 3. The note is removed last. Until then the next owner of the data directory resumes here.
  */
 export async function finishRedaction(
   ports: RedactionPorts,
@@ -90,7 +90,7 @@ async function redactAll(ports: RedactionPorts, note: RedactionNote): Promise<Re
   return ok({ dryRun: false, name, runs: changed, blobs, logs, left, outside: OUTSIDE });
 }
 
-/** The secret of a note, and nothing else. */
+/** Only the secret of a note. */
 export function secretOf(
   { secrets }: Pick<RedactionPorts, 'secrets'>,
   { known }: Pick<RedactionNote, 'known'>,
@@ -98,7 +98,7 @@ export function secretOf(
   return { key: secrets.shared.key, known };
 }
 
-/** The log of the process is written here, a line at a time: nothing comes between reading a file of it and writing that again. */
+/** This thread writes the process's log, a line at a time, so nothing comes between reading and rewriting a file of it. */
 async function cleanHostLog(dataDirectory: string, secret: SharedSecrets): Promise<number> {
   const files = readable(await secretSearch(dataDirectory).filesWith('logs', secret));
   for (const file of files) rewriteLog(path.join(dataDirectory, file), onlyThis(secret));
@@ -108,7 +108,7 @@ async function cleanHostLog(dataDirectory: string, secret: SharedSecrets): Promi
 const readable = (found: readonly SecretFile[]): readonly string[] =>
   found.flatMap(({ file, fault }) => (fault === undefined ? file : []));
 
-/** Contents that hold it, and that nothing needs any more. They go however young they are. */
+/** Contents that hold it and are no longer needed. They are removed however young they are. */
 async function removeBlobs({ dataDirectory, store, derived }: RedactionPorts, secret: SharedSecrets): Promise<number> {
   const found = readable(await derived.filesWith('blobs', secret));
   if (found.length === 0) return 0;
@@ -121,7 +121,7 @@ async function removeBlobs({ dataDirectory, store, derived }: RedactionPorts, se
   return going.length;
 }
 
-/** Where it still is. Nothing is changed. */
+/** Where it remains. Changes nothing. */
 export async function leftIn(
   { store, derived }: Pick<RedactionPorts, 'store' | 'derived'>,
   secret: SharedSecrets,

@@ -2,7 +2,7 @@ import { type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
 import { finishRedaction, type RedactionPorts } from './finish-redaction.ts';
 import { noteFault, readNote, removeNote } from './taking-note.ts';
 
-/** Ends what a process before was taking away when it was killed. Answers whether there was anything. */
+/** Finishes the removal of a killed process. Returns whether there was any. */
 export async function finishTaking(ports: RedactionPorts): Promise<Result<boolean, ErrorEnvelope>> {
   const { dataDirectory, store, rewriteJournal } = ports;
   const fault = noteFault(dataDirectory);

@@ -21,9 +21,9 @@ import { finishRedaction, leftIn, OUTSIDE, type RedactionPorts, secretOf } from 
 import { onlyThis } from './secret-files.ts';
 import { type RedactionNote, writeNote } from './taking-note.ts';
 
-/** Takes secrets out of runs that were found later, in the process that owns the data directory. */
+/** Removes later-found secrets from runs, in the process that owns the data directory. */
 export interface RedactDesk {
-  /** One redaction at a time. Answers when no byte of the value is left in what it reaches. */
+  /** One redaction at a time. Resolves when no byte of the value is left within its reach. */
   redact(run: RunId, request: RedactionRequest, by: string): Promise<Result<RedactionReport, ErrorEnvelope>>;
 }
 
@@ -36,9 +36,9 @@ export interface RedactionRequest {
 
 export interface RedactDeskPorts extends RedactionPorts {
   readonly secrets: Secrets;
-  /** Runs that somebody drives now. */
+  /** Runs that are currently driven. */
   readonly driven: () => readonly RunId[];
-  /** Runs `work` while nothing else is taken away. */
+  /** Runs `work` while nothing else is being removed. */
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -64,7 +64,7 @@ export function createRedactDesk(ports: RedactDeskPorts): RedactDesk {
       const wrong = await journalDisagreement(readJournal(dataDirectory, one), store, one);
       if (wrong !== undefined) return err(disagrees(one, wrong));
     }
-    // From here to the last run's transaction nothing else has its turn.
+    // From here to the last run's transaction nothing else gets its turn.
     const busy = runs.find(one => driven().includes(one));
     if (busy !== undefined) return err(underWay(busy));
     const note: RedactionNote = {
@@ -83,7 +83,7 @@ export function createRedactDesk(ports: RedactDeskPorts): RedactDesk {
     return finishRedaction(ports, note);
   }
 
-  /** The run, its sub-plans and its forks, and what comes from those. */
+  /** The run, its sub-plans and forks, and their descendants. */
   async function familyOf(root: RunRecord): Promise<readonly RunId[]> {
     const found = [root.id];
     for (const run of found) for (const { id } of await store.children(run)) found.push(id);
@@ -130,7 +130,7 @@ function disagrees(run: RunId, why: string): ErrorEnvelope<'store/damaged'> {
   });
 }
 
-/** Somebody who should have said yes did not. */
+/** The required confirmation is missing. */
 export function unconfirmedRedaction(run: RunId, { runs }: RedactionReport): ErrorEnvelope<'run/unconfirmed'> {
   const records = runs.reduce((sum, one) => sum + one.records.length, 0);
   return failure('run/unconfirmed', {

@@ -5,7 +5,7 @@ import { sync } from '../backup/copy-tree.ts';
 import { bytesFor, contentOf, isPacked } from '../packed-file.ts';
 import { macOf, type SharedSecrets } from '../secrets/open-secrets.ts';
 
-/** Looks for a secret in files. Whoever writes journals and logs does so, and moves none of them meanwhile. */
+/** Searches files for a secret. Done by the writer of journals and logs, which moves none of them meanwhile. */
 export interface SecretSearch {
   /** The files below a folder of the data directory that hold it, or may hold it. */
   filesWith(folder: string, secret: SharedSecrets): Promise<readonly SecretFile[]>;
@@ -27,12 +27,12 @@ export function secretSearch(dataDirectory: string): SecretSearch {
   };
 }
 
-/** Knows these secrets, and nothing else. */
+/** A filter for only these secrets. */
 export function onlyThis({ key, known }: SharedSecrets): SecretFilter {
   return createSecretFilter({ known, mac: macOf(key), shapes: [] });
 }
 
-/** Files that SQLite holds are SQLite's; keys hold no value, and whoever owns the directory changes. */
+/** SQLite's files are SQLite's; keys hold no value, and the owner's file changes. */
 const isLeftOut = (relative: string): boolean =>
   /^db\.sqlite(-wal|-shm)?$/.test(relative) || /\.lock(-journal|-wal|-shm)?$/.test(relative) || relative === 'keys';
 
@@ -57,13 +57,13 @@ function* filesWith(
   }
 }
 
-/** Whether a file holds the secret, or why that cannot be told. */
+/** Whether a file holds the secret, or why that is unknown. */
 function looked(file: string, has: SecretFilter['has'], longest: number): boolean | string {
   try {
     return holds(file, has, longest);
   } catch (thrown) {
     const { code } = thrown as { readonly code?: unknown };
-    // It went while it was looked at.
+    // It was removed meanwhile.
     if (code === 'ENOENT') return false;
     return typeof code === 'string' ? code : 'it cannot be decompressed';
   }
@@ -88,7 +88,7 @@ function holds(file: string, has: SecretFilter['has'], longest: number): boolean
   }
 }
 
-/** Writes a log again without the secret; the file is there whole, before and after. */
+/** Rewrites a log without the secret; the file is complete before and after. */
 export function rewriteLog(file: string, { text }: Pick<SecretFilter, 'text'>): void {
   const temporary = `${file}.redacted.tmp`;
   const left = text(Buffer.from(contentOf(file)).toString('latin1'));

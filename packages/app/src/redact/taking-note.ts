@@ -5,10 +5,10 @@ import * as z from 'zod';
 import { sync } from '../backup/copy-tree.ts';
 
 /**
- * What is being taken away, noted before anything is: `taking-away.json` in the data directory. Whoever owns the directory next ends
- * what it says, so that a process that is killed leaves nothing half done (T7). It holds no secret: values are known by keyed hashes.
+ * A note of what is being removed, written before anything is: `taking-away.json` in the data directory. The next owner of the directory
+ * finishes it, so that a killed process leaves nothing half done (T7). It holds no secret: values are known by keyed hashes.
  *
- * It is a file beside the database, so that somebody who changes the database alone is found out by the journals.
+ * It is a file beside the database, so that someone who changes only the database is detected through the journals.
  */
 const takingNote = z.discriminatedUnion('kind', [
   z.strictObject({ v: z.literal(1), kind: z.literal('collapse'), runs: z.array(runId).readonly() }),
@@ -35,13 +35,13 @@ export function writeNote(dataDirectory: string, note: TakingNote): void {
   sync(dataDirectory);
 }
 
-/** Undefined where nothing was cut off. Throws where the note cannot be understood. */
+/** Undefined if nothing was interrupted. Throws if the note is invalid. */
 export function readNote(dataDirectory: string): TakingNote | undefined {
   const file = path.join(dataDirectory, FILE);
   return existsSync(file) ? takingNote.parse(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
 }
 
-/** Why a note that is there cannot be understood. It is written whole, so it was damaged or changed. */
+/** Why an existing note is invalid. It is written atomically, so it was damaged or changed. */
 export function noteFault(dataDirectory: string): ErrorEnvelope<'store/damaged'> | undefined {
   try {
     readNote(dataDirectory);

@@ -11,35 +11,35 @@ import { inOrderOfArrival } from './run-order.ts';
 export interface RepairRequest {
   readonly dataDirectory: string;
   readonly machine: Machine;
-  /** Only say what would be done. */
+  /** Only report what would be done. */
   readonly dryRun?: boolean;
-  /** Put the database aside and make it anew from the journals. */
+  /** Move the database aside and rebuild it from the journals. */
   readonly fromJournals?: boolean;
 }
 
 /** What a repair did, or would do. */
 export interface RepairReport {
-  /** Everything is as its log says. */
+  /** Everything matches its log. */
   readonly ok: boolean;
   readonly dryRun: boolean;
   readonly runs: number;
-  /** Runs whose rows were written anew. */
+  /** Runs whose rows were rebuilt. */
   readonly rebuilt: readonly RunId[];
-  /** Runs that were taken from their journals, whole or from where their logs ended. */
+  /** Runs that were restored from their journals, completely or from where their logs ended. */
   readonly restored: readonly { readonly run: RunId; readonly records: number }[];
-  /** Rows of no log that were removed. */
+  /** Removed rows that belong to no log. */
   readonly removed: readonly string[];
-  /** Runs that were left as they are, and why. */
+  /** Runs that were left unchanged, and why. */
   readonly damaged: readonly { readonly run: RunId; readonly what: string }[];
   /** Contents that neither log nor journal holds. */
   readonly missing: readonly { readonly run: RunId; readonly what: string }[];
-  /** Where the database was put that was replaced. */
+  /** Where the replaced database was moved. */
   readonly aside?: string;
 }
 
 /**
- * Puts a data directory in order again: rows from the logs, then logs from the journals. Only the owner does it. What cannot be
- * brought back is named. What agents said in parts (token by token) is in no log, and is kept where it is.
+ * Repairs a data directory: rows from the logs, then logs from the journals. Only the owner does it. Anything that cannot be restored is
+ * named. Partial agent output (token by token) is in no log, and is left in place.
  */
 export function repairHome(request: RepairRequest): Result<RepairReport, ErrorEnvelope> {
   const { dataDirectory, machine, dryRun = false, fromJournals = false } = request;
@@ -71,13 +71,13 @@ function repaired(repair: Repair, dataDirectory: string): Result<RepairReport, E
     replace: repair.replace,
     without: brokenOf(first.value),
   });
-  // What was taken in is checked as everything else.
+  // Restored runs are checked like everything else.
   const last = restored.length === 0 ? first : repair.rebuild();
   if (!last.ok) return last;
   return ok(reportOf(first.value, last.value, restored, refused, false));
 }
 
-/** Runs whose logs do not hold. One that only lost its end can be continued. */
+/** Runs with broken logs. One that only lost its end can be continued. */
 function brokenOf({ damaged }: Pick<RebuildReport, 'damaged'>): ReadonlySet<RunId> {
   return new Set(damaged.filter(({ defect }) => defect.isCutShort !== true).map(({ run }) => run));
 }
@@ -91,7 +91,7 @@ interface Restoring {
 
 type Named = RepairReport['damaged'][number];
 
-/** Takes what journals have and logs have not. A journal that says something else than the log changes nothing. */
+/** Restores what journals have and logs lack. A journal that contradicts the log changes nothing. */
 function restoreFrom(
   dataDirectory: string,
   { logOf, append, replace, without }: Restoring,
@@ -108,7 +108,7 @@ function restoreFrom(
     }
     const { records, defect } = journal.value;
     const log = logOf(run);
-    // A log of before something was taken away: its journal says what, and has what is left. Blobs that it needs may be gone.
+    // A log from before a removal: its journal says what was removed, and has the rest. Its blobs may be gone.
     const isOlder = isTakenLater(log, records);
     if (isBroken && !isOlder) continue;
     if (defect !== undefined)
@@ -131,7 +131,7 @@ function restoreFrom(
   return { restored, refused };
 }
 
-/** Whether a journal goes on where a log ends, and every body in which they differ was replaced by a record that the log lacks. */
+/** Whether a journal continues where a log ends, and every differing body was replaced by a record that the log lacks. */
 function isTakenLater(log: readonly LogRecord[], records: readonly LogRecord[]): boolean {
   if (log.length === 0 || records.length <= log.length) return false;
   const other = log.flatMap((record, n) => (records[n]?.body === record.body ? [] : [{ record, now: records[n] }]));
@@ -158,7 +158,7 @@ function reportOf(
   return { ok: isWhole, dryRun, runs, rebuilt, restored, removed, damaged: left, missing: gone };
 }
 
-/** What a repair would do, found without writing anything. */
+/** What a repair would do, determined without writing. */
 function foreseen(dataDirectory: string, fromJournals: boolean): Result<RepairReport, ErrorEnvelope> {
   const archive = openArchive({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!archive.ok && archive.error.code !== 'store/missing' && !fromJournals) return err(orFromJournals(archive.error));
@@ -189,7 +189,7 @@ function foreseen(dataDirectory: string, fromJournals: boolean): Result<RepairRe
   return ok(reportOf(report, report, restored, refused, true));
 }
 
-/** Out of the way, not removed: it may hold what no journal has. */
+/** Moved aside, not removed: it may hold data that no journal has. */
 function putAside(file: string): string | undefined {
   if (!existsSync(file)) return undefined;
   let number = 1;
@@ -202,7 +202,7 @@ function putAside(file: string): string | undefined {
   return nameOf();
 }
 
-/** The file itself is damaged. A repair makes its indexes again first, which may be enough. */
+/** The file itself is damaged. A repair rebuilds its indexes first, which may be enough. */
 function damagedFile(what: string): ErrorEnvelope<'store/unusable'> {
   return failure('store/unusable', {
     message: `The database file is damaged: ${what}.`,

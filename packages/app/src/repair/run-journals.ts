@@ -7,19 +7,19 @@ import { openBlobFiles } from '@signalbox/store';
 import { hasJournal } from '../retention/run-folders.ts';
 import { journalOfRun } from '../run-journal/derive-journal.ts';
 
-/** The runs that have a journal in the data directory and were not removed, in the order of their ids. */
+/** The runs with a journal in the data directory that were not removed, by id. */
 export function runsWithJournal(dataDirectory: string): readonly RunId[] {
   return foldersOf(dataDirectory).filter(run => hasJournal(dataDirectory, run));
 }
 
-/** What a journal holds of a log. */
+/** The part of a log that a journal holds. */
 export interface JournalLog {
   readonly records: readonly LogRecord[];
-  /** Why there is no more of it, where it is damaged. */
+  /** Why it ends there, if it is damaged. */
   readonly defect?: string;
 }
 
-/** The records in the journal of a run, as far as it is whole. */
+/** The records in the journal of a run, up to the first defect. */
 export function journalLog(dataDirectory: string, run: RunId): Result<JournalLog, string> {
   const salvaged = journalOfRun(dataDirectory, run).salvage();
   if (!salvaged.ok) return err(salvaged.error.message);
@@ -45,10 +45,10 @@ function bodyInBlob(
   return content.ok ? ok(Buffer.from(content.value).toString()) : err(content.error.message);
 }
 
-/** How many records a journal attests; 0 where its end cannot be read. Cheap: only the last lines of its manifest are parsed. */
+/** How many records a journal attests; 0 if its end cannot be read. Cheap: only the last lines of its manifest are parsed. */
 export function journalLength(dataDirectory: string, run: RunId): number {
   try {
-    // Somebody may have put a link or a pipe in its place, which has no end.
+    // The file may have been replaced with a link or an endless pipe.
     const manifest = hostDisk.read(manifestOf(dataDirectory, run));
     if (typeof manifest === 'string') return 0;
     const lines = Buffer.from(manifest).toString().trimEnd().split('\n');
@@ -57,12 +57,12 @@ export function journalLength(dataDirectory: string, run: RunId): number {
       if (record.success && record.data.kind === 'segment_closed') return record.data.lastEventIndex + 1;
     }
   } catch {
-    // A journal that is damaged says nothing here; verifying its run tells what is wrong.
+    // A damaged journal counts as empty here; verifying its run shows the defect.
   }
   return 0;
 }
 
-/** The journals that were written last, newest first. */
+/** The last written journals, newest first. */
 export function newestJournals(dataDirectory: string, runs: readonly RunId[], limit: number): readonly RunId[] {
   return runs
     .map(run => ({ run, at: statSync(manifestOf(dataDirectory, run), { throwIfNoEntry: false })?.mtimeMs ?? 0 }))

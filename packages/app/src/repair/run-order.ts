@@ -4,9 +4,9 @@ import { openRecord } from '@signalbox/runs';
 import { journalLog } from './run-journals.ts';
 
 /**
- * Runs in the order in which they came to the data directory, as far as their journals tell: lists show runs in the order in which the
- * database took them in. An id that was minted holds its time. A derived one holds none: its run came when it was imported, or else
- * when it was created. A bundle holds runs by generation, so what was imported at once came in that order.
+ * Runs in the order in which they arrived in the data directory, according to their journals: lists show runs in the order in which the
+ * database got them. A minted id holds its time. A derived one holds none: its run arrived when it was imported, or else when it was
+ * created. A bundle holds runs by generation, so runs imported together arrived in that order.
  */
 export function inOrderOfArrival(dataDirectory: string, runs: readonly RunId[]): readonly RunId[] {
   const keys = new Map(runs.map(run => [run, mintedAt(run) ?? toldAt(dataDirectory, run)]));
@@ -24,7 +24,7 @@ export function inOrderOfArrival(dataDirectory: string, runs: readonly RunId[]):
 
 interface Arrival {
   readonly at: number;
-  /** These tell apart what came at the same time. */
+  /** Tie-breakers for equal times. */
   readonly created: number;
   readonly parent?: RunId | undefined;
 }

@@ -10,15 +10,15 @@ import { hiddenPlaces, ownFiles } from './hidden-places.ts';
 import type { ReplayVerdict } from './verify-replay.ts';
 
 export interface ConfinedOptions {
-  /** Ends it before it is done. */
+  /** Ends it early. */
   readonly signal?: AbortSignal | undefined;
-  /** More that its code must not see: a data directory. */
+  /** Further places that its code must not see: a data directory. */
   readonly hidden?: readonly string[] | undefined;
   /** Finds the sandbox of this machine. */
   readonly detect?: (() => Promise<SandboxDetection>) | undefined;
 }
 
-/** Types are stripped where the sources run; the built program has its own entry beside it. */
+/** Sources run with stripped types; the built program has its own entry beside it. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './replay-child.ts' : './replay-child.js';
 
 /** The file that the child process reads in its only directory, and the one that it writes there. */
@@ -26,7 +26,7 @@ export const BUNDLE = 'run.bundle';
 export const VERDICT = 'verdict.json';
 const MAX_VERDICT_BYTES = 64 * 1024 * 1024;
 
-/** Checked as far as is relied on here: the code of the bundle may have written it. */
+/** Validated as far as it is used here: the bundle's code may have written it. */
 const answer = z.union([
   z.object({
     ok: z.literal(true),
@@ -36,8 +36,8 @@ const answer = z.union([
 ]);
 
 /**
- * Makes the frames of the run in a bundle again, in a process of its own that has no network, nothing of anybody's home, and
- * nowhere to write but a directory that is removed afterwards. The bundle is read there too.
+ * Replays the run in a bundle, in a separate process without network, without anyone's home, and with only a temporary directory to write
+ * to. The bundle is read there too.
  */
 export async function replayConfined(
   bundle: string,

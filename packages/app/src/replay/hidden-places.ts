@@ -6,8 +6,8 @@ import path from 'node:path';
 const HOMES: readonly string[] = ['/home', '/root', '/Users', homedir()];
 
 /**
- * What a confined program must not see: everything in people's homes, and the places given, but for what it needs to run. A home
- * that holds some of that is hidden around it.
+ * Places that a confined program must not see: everything in people's homes, and the given places, except what it needs to run. A home that
+ * holds some of that is hidden around it.
  */
 export function hiddenPlaces(
   needed: readonly string[],
@@ -32,7 +32,7 @@ function isWithin(file: string, folder: string): boolean {
   return file === folder || file.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep);
 }
 
-/** What this program is made of: Node, its own files, and the packages that it finds beside and above them. */
+/** The files of this program: Node, its own files, and the packages beside and above them. */
 export function ownFiles(entry: string, node: string = process.execPath): readonly string[] {
   const packages: string[] = [];
   for (let at = path.dirname(entry); ; at = path.dirname(at)) {

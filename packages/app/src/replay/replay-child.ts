@@ -1,4 +1,4 @@
-/** The entry of a confined process: replays the bundle in the directory that it is given, and leaves the verdict there. */
+/** The entry of a confined process: replays the bundle in its given directory, and leaves the verdict there. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';

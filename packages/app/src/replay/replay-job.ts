@@ -4,20 +4,20 @@ import { openReader, type Reader } from '@signalbox/store';
 import type { LoadedPlans } from '../threads/loaded-plans.ts';
 import type { PlanSource } from '../threads/thread-api.ts';
 
-/** A run to be verified, where its record is. */
+/** A run to verify, and where its record is. */
 export interface ReplayJob {
   readonly database: string;
   readonly run: RunId;
-  /** The plan, of each version that the run went on with; the last stands for those that are not there. */
+  /** The plan, in each version that the run used; the last stands for missing ones. */
   readonly versions: readonly PlanSource[];
 }
 
-/** What came of the replay of one run. */
+/** The result of replaying one run. */
 export interface RunReplay extends Omit<ReplayReport, 'children'> {
   readonly name: string;
 }
 
-/** Replays a run and the runs of its sub-plans. It runs where code of plans is called. */
+/** Replays a run and its sub-plans. It runs where plan code is called. */
 export async function doReplay(
   plans: LoadedPlans,
   { database, run, versions }: ReplayJob,
@@ -41,7 +41,7 @@ export async function doReplay(
 
 const FRAMES_A_BREATH = 16;
 
-/** Reads answer at once, so nothing else would have its turn: a thread that replays must still say that it lives. */
+/** Reads complete synchronously, so a replaying thread must yield to show that it is alive. */
 async function breathe(frame: number): Promise<void> {
   if (frame % FRAMES_A_BREATH === 0) await new Promise<void>(resolve => setImmediate(resolve));
 }

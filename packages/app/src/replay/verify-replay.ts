@@ -17,9 +17,9 @@ import type { PlanSource } from '../threads/thread-api.ts';
 import { type ConfinedOptions, replayConfined } from './confined-replay.ts';
 import type { RunReplay } from './replay-job.ts';
 
-/** What a verifying replay found. */
+/** The result of a verifying replay. */
 export interface ReplayVerdict {
-  /** Every frame of every run could be verified, and has the hash that is recorded. */
+  /** Every frame of every run could be verified, and has its recorded hash. */
   readonly ok: boolean;
   readonly run: RunId;
   /** The run, and those of its sub-plans. */
@@ -28,19 +28,19 @@ export interface ReplayVerdict {
 
 export interface ReplayOptions {
   readonly machine: Pick<Machine, 'timers'>;
-  /** Ends it before it is done. */
+  /** Ends it early. */
   readonly signal?: AbortSignal | undefined;
-  /** A plan's file, instead of the files that the run kept. */
+  /** A plan's file, instead of the run's stored files. */
   readonly plan?: string | undefined;
   /** That file was found with its links resolved. */
   readonly isPlace?: boolean;
-  /** The plan that came with the run may be run unconfined. */
+  /** The plan that came with the run may run unconfined. */
   readonly trust?: boolean | undefined;
   /** Finds the sandbox of this machine. */
   readonly detect?: ConfinedOptions['detect'];
 }
 
-/** Makes the frames of a run of a data directory again. No key and no network is used, and nothing is written. */
+/** Replays a run of a data directory. Uses no key and no network, and writes nothing. */
 export async function verifyRunReplay(
   dataDirectory: string,
   run: RunId,
@@ -63,7 +63,7 @@ export async function verifyRunReplay(
   }
 }
 
-/** A run that was imported is replayed as the bundle that it would be. */
+/** An imported run is replayed as if it were a bundle. */
 async function replayForeign(
   archive: Archive,
   dataDirectory: string,
@@ -83,8 +83,8 @@ async function replayForeign(
 }
 
 /**
- * Makes the frames of the run in a bundle again, without importing it. The plan in it is somebody else's code: it is run in a
- * confined process, unless it is trusted or another plan is given.
+ * Replays the run in a bundle, without importing it. Its plan is someone else's code: it runs in a confined process, unless it is trusted
+ * or another plan is given.
  */
 export async function verifyBundleReplay(
   file: string,
@@ -109,7 +109,7 @@ async function replay(
 ): Promise<Result<ReplayVerdict, ErrorEnvelope>> {
   const record = await archive.run(asked);
   if (record === undefined) return err(unknownRun(asked));
-  // The plan of a sub-plan is in the code of the run above it.
+  // The plan of a sub-plan is in the code of its parent run.
   if (record.origin?.kind === 'sub-plan') return replay(archive, database, record.origin.run, options, secrets);
   const { machine, plan, isPlace = false, signal } = options;
   const versions: Result<readonly PlanSource[], ErrorEnvelope> =

@@ -4,7 +4,7 @@ import { isOwnWorkspace, type WorkspaceDesk } from '../workspaces/workspace-desk
 import type { RetentionDeskPorts } from './retention-desk.ts';
 import { bytesUnder } from './run-folders.ts';
 
-/** What else goes with runs, in a data directory that is whole: workspaces and guided sessions. */
+/** Workspaces and guided sessions, which are collected together with runs in a complete data directory. */
 export function homeRetention(
   dataDirectory: string,
   clock: Clock,

@@ -3,7 +3,7 @@ import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/mo
 import { DEFAULT_RETENTION, type RetentionPolicy, retentionPolicy } from '@signalbox/runs';
 import { CONFIG_FILE, readConfigPart } from '../settings/config-file.ts';
 
-/** How long the runs of a data directory are kept. A file that cannot be understood is an error: nothing is guessed. */
+/** How long the runs of a data directory are kept. An invalid file is an error: nothing is guessed. */
 export function readRetention(dataDirectory: string): Result<RetentionPolicy, ErrorEnvelope<'VALIDATION_ERROR'>> {
   const policy = readConfigPart(dataDirectory, 'retention', retentionPolicy);
   if (policy.ok) return ok(policy.value ?? DEFAULT_RETENTION);

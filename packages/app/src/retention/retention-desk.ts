@@ -20,35 +20,35 @@ import { unknownRun } from '../runs/run-failures.ts';
 import { readRetention } from './retention-config.ts';
 import { foldersToRemove, markGoing, removeFolder, textsOf } from './run-folders.ts';
 
-/** How long runs stay, in the process that owns the data directory. */
+/** Retention of runs, in the process that owns the data directory. */
 export interface RetentionDesk {
-  /** Marks a run as one that stays, or takes the mark away. */
+  /** Keeps or releases a run. */
   keep(run: RunId, isKept: boolean, by: string): Promise<Result<RunRecord, ErrorEnvelope>>;
-  /** Takes away what the policy lets go; a dry run only says what that would be. One collection at a time. */
+  /** Removes what the policy allows; a dry run only reports it. One collection at a time. */
   collect(request: CollectRequest): Promise<Result<CollectReport, ErrorEnvelope>>;
 }
 
 export interface CollectRequest {
   readonly dryRun: boolean;
   readonly by: string;
-  /** Give the room in the database file back to the disk. */
+  /** Return the free space of the database file to the disk. */
   readonly compact?: boolean | undefined;
 }
 
-/** What went, or would go. */
+/** What was removed, or would be. */
 export interface CollectReport {
   readonly dryRun: boolean;
   readonly policy: RetentionPolicy;
   readonly runs: readonly CollectedRun[];
   readonly collapsed: readonly (CollectedRun & { readonly frames: number })[];
-  /** Runs that are old enough to go or to be collapsed, and why they stay as they are. */
+  /** Runs that are old enough to be removed or collapsed, and why they stay. */
   readonly spared: readonly { readonly run: RunId; readonly why: RetentionPlan['spared'][number]['why'] | 'journal' }[];
-  /** Folders of runs, of those that went and of those that a collection before left behind. */
+  /** Folders of removed runs, including those that an earlier collection left behind. */
   readonly folders: Amount;
   readonly workspaces: Amount;
   readonly sessions: Amount;
   readonly blobs: Amount;
-  /** Why no blob was looked at, where it was so. */
+  /** Why blobs were not checked, if they were not. */
   readonly blobsSpared?: string | undefined;
   readonly bytes: number;
 }
@@ -68,13 +68,13 @@ export interface RetentionDeskPorts {
   readonly store: Store;
   readonly dataDirectory: string;
   readonly machine: Machine;
-  /** Runs that somebody drives now. */
+  /** Runs that are currently driven. */
   readonly driven: () => readonly RunId[];
-  /** Writes the journal of a run again, after bodies of its log were replaced. */
+  /** Rewrites the journal of a run, after bodies of its log were replaced. */
   readonly rewriteJournal?: ((run: RunId) => Promise<Result<void, ErrorEnvelope>>) | undefined;
-  /** Runs `work` while nothing else is taken away. */
+  /** Runs `work` while nothing else is being removed. */
   readonly alone?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
-  /** The files that are a run's own. Answers what they took. */
+  /** Removes a run's workspace. Returns its size. */
   readonly removeWorkspace?: ((run: RunRecord, dryRun: boolean) => Promise<number>) | undefined;
   /** Collects guided sessions, and then sweeps blobs while no session is written, unless their journals cannot be trusted. */
   readonly collectSessions?: CollectSessions | undefined;
@@ -87,7 +87,7 @@ type CollectSessions = (options: {
 
 const NOTHING: Amount = { count: 0, bytes: 0 };
 
-/** Where nobody is guided. */
+/** Without guided sessions. */
 const noSessions: CollectSessions = async ({ sweepBlobs }) => {
   await sweepBlobs(new Set());
   return ok({ ...NOTHING, untrusted: [] });
@@ -98,7 +98,7 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
   const { retention } = store;
   const { rewriteJournal: rewrite = run => rewriteJournal(dataDirectory, store, run), alone = oneByOne() } = ports;
 
-  /** The note is there before the first body goes, and until the last journal is written again. */
+  /** The note exists before the first body is removed, and until the last journal is rewritten. */
   async function collapse(
     runs: readonly RunId[],
     { dryRun, by, why }: Pick<CollectRequest, 'dryRun' | 'by'> & { readonly why: string },
@@ -113,7 +113,7 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
     if (!dryRun && due.length > 0) writeNote(dataDirectory, { v: 1, kind: 'collapse', runs: due });
     for (const run of due) {
       const name = (await store.run(run))?.name ?? '';
-      // Somebody may have taken it up meanwhile.
+      // It may have been resumed meanwhile.
       if (!dryRun && driven().includes(run)) continue;
       const { ranges, frames, bytes } = retention.weighCollapse(run);
       if (frames === 0) continue;
@@ -130,10 +130,7 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
     return ok({ collapsed, spared });
   }
 
-  /**
-   * Rows first, then files, then blobs: a process that is killed leaves files that nothing refers to, and the next
-   * collection takes them.
-   */
+  /** Rows first, then files, then blobs: a killed process leaves unreferenced files, which the next collection removes. */
   async function collect({
     dryRun,
     by,
@@ -152,7 +149,7 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
     for (const tree of plan.remove) {
       const records = await Promise.all(tree.map(run => store.run(run)));
       const told = { run: tree[0] as RunId, name: records[0]?.name ?? '', bytes: retention.weigh(tree) };
-      // Somebody may have taken it up meanwhile.
+      // It may have been resumed meanwhile.
       if (!dryRun && tree.some(run => driven().includes(run))) continue;
       if (!dryRun) markGoing(dataDirectory, tree);
       const done = dryRun ? ok(undefined) : retention.remove(tree);
@@ -224,7 +221,7 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
   };
 }
 
-/** Runs one piece of work after the other. */
+/** Runs one piece of work after another. */
 export function oneByOne(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return work => {

@@ -8,14 +8,14 @@ import { openWrittenLengths } from '../run-journal/written-lengths.ts';
 /** Directories that hold one folder for each run. */
 const perRun = ['runs', 'checkpoints'] as const;
 
-/** What may refer to blobs beside the database. Only files of these kinds: the lock files of SQLite are SQLite's. */
+/** Files besides the database that may refer to blobs. Only these kinds: SQLite's lock files are SQLite's. */
 const roots = [...perRun, 'undo', 'sessions', 'snapshots', 'workflows'];
 const isText = (name: string) => /\.(json|jsonl|ndjson)(\.zst)?$/.test(name);
 
-/** What is younger may belong to a run that is being made. */
+/** Younger folders may belong to a run that is being created. */
 const YOUNG_MS = 3_600_000;
 
-/** In the folder of a run that is being removed: its journal is not what is left of a database that was lost. */
+/** Marks the folder of a run that is being removed: its journal is not the remains of a lost database. */
 const GOING = 'going';
 
 export interface RunFolder {
@@ -24,7 +24,7 @@ export interface RunFolder {
   readonly bytes: number;
 }
 
-/** Marks the folders of runs whose rows are about to go. Whoever imports one of them again begins another journal. */
+/** Marks the folders of runs whose rows are about to be removed. A later import of one of them starts a new journal. */
 export function markGoing(dataDirectory: string, runs: readonly RunId[]): void {
   for (const name of ['journaled', 'logged'] as const) {
     openWrittenLengths(dataDirectory, name).note(new Map(runs.map(run => [run, 0])));
@@ -35,7 +35,7 @@ export function markGoing(dataDirectory: string, runs: readonly RunId[]): void {
   }
 }
 
-/** Whether a run has a journal, and nobody removed the run. */
+/** Whether a run has a journal and was not removed. */
 export function hasJournal(dataDirectory: string, run: RunId): boolean {
   return existsSync(path.join(dataDirectory, 'runs', run, 'manifest.jsonl')) && !isMarked(dataDirectory, run);
 }
@@ -45,8 +45,8 @@ function isMarked(dataDirectory: string, run: RunId): boolean {
 }
 
 /**
- * The folders of runs that are going, and of runs that are not there: a collection was cut off before it removed them. What is left
- * of a run that the database lost stays: it can be restored from it.
+ * The folders of runs that are being removed, and of missing runs, left by an interrupted collection. The remains of a run that the
+ * database lost stay, since it can be restored from them.
  */
 export function foldersToRemove(
   dataDirectory: string,
@@ -73,7 +73,7 @@ export function removeFolder({ path: folder }: Pick<RunFolder, 'path'>): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Everything beside the database that may name blobs, without the folders of runs that are going. */
+/** Everything besides the database that may name blobs, without the folders of runs that are being removed. */
 export function* textsOf(dataDirectory: string, going: ReadonlySet<RunId>): Generator<string> {
   for (const root of roots) {
     const isPerRun = (perRun as readonly string[]).includes(root);
@@ -91,7 +91,7 @@ function* textsUnder(place: string): Generator<string> {
       const text = Buffer.from(contentOf(place)).toString();
       yield isSegment(place) ? neededOf(text) : text;
     } catch (cause) {
-      // It went while it was looked at. What cannot be read otherwise may name blobs that must stay.
+      // It was removed meanwhile. A file that is unreadable for another reason may name blobs that must stay.
       if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
     }
   }
@@ -100,7 +100,7 @@ function* textsUnder(place: string): Generator<string> {
 /** A segment of a journal, of a run or a session. */
 const isSegment = (place: string) => path.basename(path.dirname(place)) === 'events' && /\.jsonl(\.zst)?$/.test(place);
 
-/** What of a segment names blobs that are needed: not the headers of bodies that were replaced. */
+/** The part of a segment that names needed blobs: without the headers of replaced bodies. */
 function neededOf(segment: string): string {
   if (!segment.includes('\\"away\\":{') && !segment.includes('\\"taken\\":{')) return segment;
   return segment.split('\n').map(neededOfLine).join('\n');

@@ -14,12 +14,12 @@ import type { LogRecord, RunReader } from '@signalbox/runs';
 import { openBlobFiles } from '@signalbox/store';
 import { draftOfRecord, type JournaledRecord, type RunRecordEvent, runRecordSchema } from './run-record-event.ts';
 
-/** What one append takes; the journal's own bound is higher. */
+/** The most records of one append; the journal's own bound is higher. */
 const MAX_RECORDS = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * The journal of a run: `runs/<run>` in the data directory, in the attested form of every journal. Only whoever owns the data directory
+ * The journal of a run: `runs/<run>` in the data directory, in the attested form of every journal. Only the owner of the data directory
  * writes it, in one thread at a time: the owner's lock excludes all others.
  */
 export function journalOfRun(
@@ -37,23 +37,21 @@ export function journalOfRun(
     snapshots: openContentStore({ disk, hasher: nodeHasher, home: dataDirectory, name: 'snapshots', writer }),
     home: dataDirectory,
     collection: 'runs',
-    // A run is the only one of its journal, so it lends the journal its id.
+    // A journal has a single run, whose id it uses.
     sessionId: run as string as SessionId,
     packing: zstdPacking,
   });
 }
 
-/** How many records a journal has, and how many of them it did not have before. */
+/** How many records a journal has, and how many of them are new. */
 export interface DerivedJournal {
   readonly records: number;
   readonly added: number;
-  /** Whether it holds every record that the log had when it was last looked at. */
+  /** Whether it has every record of the log as last read. */
   readonly isWhole: boolean;
 }
 
-/**
- * Brings the journal of a run up to its log (T3). It holds the same records; what is there already is not written again.
- */
+/** Brings the journal of a run up to date with its log (T3). It holds the same records; existing ones are not written again. */
 export async function deriveJournal(
   dataDirectory: string,
   reader: Pick<RunReader, 'records'>,
@@ -62,7 +60,7 @@ export async function deriveJournal(
   return extendJournal(journalOfRun(dataDirectory, run), dataDirectory, reader, run);
 }
 
-/** The same for a journal that is open. It ends early where the next records are enough, by their number. */
+/** The same for an open journal. It ends early when the given number of records is reached. */
 export async function extendJournal(
   journal: Journal<RunRecordEvent>,
   dataDirectory: string,
@@ -90,7 +88,7 @@ export async function extendJournal(
       const appended = journal.append(witness, { events: drafts });
       if (!appended.ok) return err(appended.error);
       length += records.length;
-      // Whoever runs after a log that grows writes a segment for every record of it.
+      // Following a growing log would write a segment for every record.
       if (page.length < MAX_RECORDS && records.length === page.length) {
         return ok({ records: length, added: length - before, isWhole: true });
       }
@@ -98,7 +96,7 @@ export async function extendJournal(
   });
 }
 
-/** A journal vouches for what it holds: what cannot be read is not put into it. */
+/** A journal vouches for its content: unreadable records are not added. */
 function unreadable(run: RunId, n: number): ErrorEnvelope<'store/damaged'> {
   return failure('store/damaged', {
     message: `The journal of run ${run} ends before record ${n}, whose body cannot be read: the database is damaged.`,
@@ -107,7 +105,7 @@ function unreadable(run: RunId, n: number): ErrorEnvelope<'store/damaged'> {
   });
 }
 
-/** The first of the records that one append takes; at least one. */
+/** The records of one append; at least one. */
 function bounded(records: readonly LogRecord[]): readonly LogRecord[] {
   let bytes = 0;
   const end = records.findIndex(({ header, body }, index) => {
@@ -117,7 +115,7 @@ function bounded(records: readonly LogRecord[]): readonly LogRecord[] {
   return end < 0 ? records : records.slice(0, end);
 }
 
-/** A body that no append takes is put into a blob: the one that its header names, unless the body was replaced. */
+/** Puts a body that is too large for an append into a blob: the one that its header names, unless the body was replaced. */
 function smallEnough(dataDirectory: string, record: LogRecord, disk: Disk): Result<JournaledRecord, ErrorEnvelope> {
   const { header, body, hash } = record;
   if (body.length <= MAX_BYTES) return ok(record);

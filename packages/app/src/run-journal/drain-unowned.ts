@@ -5,8 +5,8 @@ import { openReader } from '@signalbox/store';
 import { createJournalWriter } from './journal-writer.ts';
 
 /**
- * Brings the journal of a run up to its log where no process owns the data directory; an owner does so itself. Nobody can become the
- * owner meanwhile. Answers whether the journal has everything.
+ * Brings the journal of a run up to date if no process owns the data directory; an owner does so itself. Nobody can become the owner
+ * meanwhile. Returns whether the journal is complete.
  */
 export async function drainUnowned(dataDirectory: string, run: RunId): Promise<boolean> {
   const lock = tryFileLock(path.join(dataDirectory, 'owner.lock'), 'exclusive');

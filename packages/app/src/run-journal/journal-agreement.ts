@@ -6,7 +6,7 @@ import type { RunRecordEvent } from './run-record-event.ts';
 
 const PAGE = 500;
 
-/** What the journal of a run holds. */
+/** The content of a run's journal. */
 export interface JournalRecords {
   readonly records: readonly RunRecordEvent[];
   /** Why it cannot be read. */
@@ -19,9 +19,9 @@ export function readJournal(dataDirectory: string, run: RunId): JournalRecords {
 }
 
 /**
- * Why the records in the journal of a run are not those of its log; they were written at another time, perhaps before a change. A
- * journal that is missing or ends early disagrees with nothing. The log must be read after the journal, which grows behind it, unless
- * the journal may be ahead.
+ * Why the records in the journal of a run differ from those of its log; they were written at another time, perhaps before a change. A
+ * missing or short journal disagrees with nothing. The log must be read after the journal, which follows it, unless the journal may be
+ * ahead.
  */
 export async function journalDisagreement(
   { records: events, fault }: JournalRecords,
@@ -59,7 +59,7 @@ function changedAt(n: number): string {
   return `its record ${n} is not that of the log: the log was changed after it was written`;
 }
 
-/** The journal holds a body that the log says was replaced. */
+/** The journal holds a body that the log marks as replaced. */
 function takenAt(n: number, record: LogRecord): string | undefined {
   const opened = openRecord(record, nodeHasher);
   const by = opened.ok ? opened.value.body.away?.by : undefined;

@@ -4,17 +4,17 @@ import type { RunFeed } from '@signalbox/runs';
 import { type JournalWriter, LAST_RECORDS } from './journal-writer.ts';
 
 /**
- * Writes the journals of runs soon after what they hold was committed.
+ * Writes the journals of runs soon after their commits.
  *
- * K1  Journals are copies: nothing waits for them. What is committed is written within a second, many records at a time.
- * K2  A journal that cannot be written now is tried again, after waits that double.
- * K3  The end of the process ends the write that is under way, and writes only what is short. The rest is written by the next process, which compares how many records
- *     each log has with how many its journal is known to hold, or by whoever exports or verifies the run.
+ * K1  Journals are copies: nothing waits for them. A commit is written within a second, many records at a time.
+ * K2  A journal that cannot be written now is retried, after doubling waits.
+ * K3  The end of the process finishes the current write, and writes only short ones. The next process writes the rest after comparing how
+ *     many records each log has with how many its journal is known to hold; so does an export or a verification of the run.
  */
 export interface JournalKeeper {
-  /** Writes what the journal of a run lacks now. */
+  /** Writes the missing records of a run's journal now. */
   drain(run: RunId): Promise<void>;
-  /** Writes a journal again, after bodies of its log were replaced: by whoever writes all others, and between two writes. */
+  /** Rewrites a journal, after bodies of its log were replaced: by the writer of all others, between two writes. */
   rewrite(run: RunId): Promise<Result<void, ErrorEnvelope>>;
   close(): Promise<void>;
 }
@@ -22,16 +22,16 @@ export interface JournalKeeper {
 export interface JournalKeeperPorts {
   readonly feed: RunFeed;
   readonly timers: Timers;
-  /** Writes while the process goes on. It may take a moment to start. */
+  /** Writes while the process runs. It may take a moment to start. */
   readonly writer: JournalWriter & { isStarted(): boolean; end(): void; close(): Promise<void> };
-  /** Writes at the end of a process that was too short to start the other. */
+  /** Writes at the end of a process that was too short to start the other writer. */
   readonly last: JournalWriter;
 }
 
 const SOON_MS = 500;
 const FIRST_WAIT_MS = 1000;
 const MOST_WAIT_MS = 60_000;
-/** Of how many runs the end of the process writes something. */
+/** For how many runs the end of the process writes something. */
 const LAST_RUNS = 4;
 
 export function createJournalKeeper({ feed, timers, writer, last }: JournalKeeperPorts): JournalKeeper {

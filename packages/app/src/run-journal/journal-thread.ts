@@ -8,40 +8,40 @@ import { connectPort, PortClosedError, type Remote } from '../threads/port-calls
 import type { JournalWriter } from './journal-writer.ts';
 import { notRewritten } from './rewrite-journal.ts';
 
-/** What the thread is started with. */
+/** The start data of the thread. */
 export interface JournalThreadData {
   readonly dataDirectory: string;
   readonly logs?: LogSettings | undefined;
-  /** What no line of a log holds. */
+  /** Values that must not appear in a log line. */
   readonly secrets?: SharedSecrets | undefined;
-  /** Where compiled code of ours may be kept. */
+  /** Where our compiled code may be cached. */
   readonly codeDirectory?: string | undefined;
 }
 
-/** The same, with what tells the thread, while it writes, that the process ends: 1 in the first place. */
+/** The same, with a flag that tells the thread, while it writes, that the process ends: 1 in the first place. */
 export interface JournalWorkerData extends JournalThreadData {
   readonly ending: Int32Array<SharedArrayBuffer>;
-  /** Keeps our code as it is compiled by now. The built entry gives it. */
+  /** Caches our compiled code. Supplied by the built entry. */
   readonly keepCode?: () => void;
 }
 
-/** Writes what follows from commits: journals and logs. */
+/** Writes what derives from commits: journals and logs. */
 export type DerivedWriter = JournalWriter & RunLogWriter & SecretSearch;
 
-/** The same in a thread of its own. */
+/** The same in its own thread. */
 export interface DerivedThread extends DerivedWriter {
   isStarted(): boolean;
-  /** From now on only what is short is written: the next process writes the rest. */
+  /** From now on only short writes are done: the next process does the rest. */
   end(): void;
   close(): Promise<void>;
 }
 
-/** Types are stripped where the sources run; the built program has its own entry beside it. */
+/** Sources run with stripped types; the built program has its own entry beside it. */
 const ENTRY = import.meta.url.endsWith('.ts') ? './journal-worker.ts' : './journal-worker.js';
 
 /**
- * Writes in a thread of its own, which waits for the disk so that nobody else does. It is started when it is first needed, and not
- * again once it was closed: a thread that nobody ends keeps the process from ending.
+ * Writes in a separate thread, so that only that one waits for the disk. It is started on first use, and not again once it was closed: a
+ * thread that nobody ends keeps the process alive.
  */
 export function createJournalThread(data: JournalThreadData): DerivedThread {
   let thread: { readonly worker: Worker; readonly calls: Remote<DerivedWriter> } | undefined;
@@ -54,7 +54,7 @@ export function createJournalThread(data: JournalThreadData): DerivedThread {
       workerData: { ...data, ending } satisfies JournalWorkerData,
     });
     const calls = connectPort<DerivedWriter>(worker, {});
-    // Journals and logs are copies: nothing is lost with the thread, and the next call has another one.
+    // Journals and logs are copies: nothing is lost with the thread, and the next call gets a new one.
     worker.once('error', () => {});
     worker.once('exit', () => {
       calls.close();
@@ -69,7 +69,7 @@ export function createJournalThread(data: JournalThreadData): DerivedThread {
     return started();
   }
 
-  /** Runs that lack something; nobody looks once the process ends. */
+  /** Runs with missing records; not checked once the process ends. */
   async function askedFor(name: 'behind' | 'behindLogs'): Promise<readonly RunId[]> {
     try {
       return await open().calls.call(name);

@@ -1,6 +1,6 @@
 /**
- * The entry of the thread that writes journals and logs. It reads the database beside its owner, and answers one call after the
- * other: while it writes something again without a secret, nothing else is written.
+ * The entry of the thread that writes journals and logs. It reads the database beside its owner, and answers one call after another: while
+ * it rewrites something without a secret, nothing else is written.
  */
 import { setPriority } from 'node:os';
 import path from 'node:path';
@@ -15,7 +15,7 @@ import type { DerivedWriter, JournalWorkerData } from './journal-thread.ts';
 import { createJournalWriter } from './journal-writer.ts';
 
 if (parentPort === null) throw new Bug('this is the entry of a thread');
-// Steps of runs come first where processors are few. Elsewhere the priority of a thread is that of its whole process.
+// Steps of runs have priority if processors are few. On other platforms the priority of a thread is that of its whole process.
 if (process.platform === 'linux') setPriority(5);
 const { dataDirectory, logs, secrets, ending, keepCode } = workerData as JournalWorkerData;
 const isEnding = () => Atomics.load(ending, 0) === 1;
@@ -24,7 +24,7 @@ if (!reader.ok) throw new Error(reader.error.message);
 const { data: clean } = filterOf(secrets);
 let last: Promise<unknown> = Promise.resolve();
 
-/** Begins a call when the one before has ended. */
+/** Starts a call when the previous one has ended. */
 function inTurn<Args extends readonly unknown[], T>(act: (...args: Args) => Promise<T>): (...args: Args) => Promise<T> {
   return (...args) => {
     const done = last.then(() => act(...args));

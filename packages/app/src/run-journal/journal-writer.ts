@@ -9,17 +9,20 @@ import { openWrittenLengths } from './written-lengths.ts';
 /** How many records of a run the end of a process writes. */
 export const LAST_RECORDS = 64;
 
-/** Brings journals up to their logs. */
+/** Brings journals up to date with their logs. */
 export interface JournalWriter {
-  /** Runs whose journals may lack something. */
+  /** Runs whose journals may be incomplete. */
   behind(): Promise<readonly RunId[]>;
-  /** Answers which of the runs still lack something. A run that lacks more than `most` records is left as it is. */
+  /** Returns which of the runs are still incomplete. A run that lacks more than `most` records is skipped. */
   write(runs: readonly RunId[], most?: number): Promise<readonly RunId[]>;
-  /** Writes a journal again, after bodies of its log were replaced. */
+  /** Rewrites a journal, after bodies of its log were replaced. */
   rewrite(run: RunId): Promise<Result<void, ErrorEnvelope>>;
 }
 
-/** Writes in this thread, and only what is short once the process ends. The journals that were written last stay open: a run that goes on need not read what it wrote. */
+/**
+ * Writes in this thread, and only short writes once the process ends. Recently written journals stay open, so that an active run need not
+ * read what it wrote.
+ */
 export function createJournalWriter(
   dataDirectory: string,
   reader: Pick<RunReader, 'records'>,

@@ -7,13 +7,13 @@ import { sync } from '../backup/copy-tree.ts';
 import { extendJournal, journalOfRun } from './derive-journal.ts';
 import { ownRecordSchema } from './run-record-event.ts';
 
-/** Where the new journal is until it is whole. */
+/** Where the new journal is until it is complete. */
 const ANEW = 'rewritten';
 
 /**
- * Writes the journal of a run from its log again, after bodies of the log were replaced (T7), and removes the old segments. The new
- * one is whole and on disk before the old one goes. A process that is killed in between leaves no journal or a part of one: whoever
- * replaced the bodies noted that, and it is done again. A run without a journal gets none.
+ * Rewrites the journal of a run from its log, after bodies of the log were replaced (T7), and removes the old segments. The new one is
+ * complete and on disk before the old one is removed. A process killed in between leaves no journal or a part of one: the note of the
+ * replacement makes the next owner repeat it. A run without a journal gets none.
  */
 export async function rewriteJournal(
   dataDirectory: string,

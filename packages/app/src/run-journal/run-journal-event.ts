@@ -14,8 +14,8 @@ import * as z from 'zod';
 const runEventKinds = anyEvent.options.map(option => option.shape.type.value);
 
 /**
- * An event of a run as its journal holds it: the event whole, in `data`. What the envelope says of it, it says
- * again, so that a journal can be read without knowing the contract; the two must agree.
+ * An event of a run in its journal: the whole event, in `data`. The envelope repeats some of it, so that a journal can be read without
+ * knowing the contract; the two must agree.
  */
 const runJournalEvent = z
   .strictObject({
@@ -46,17 +46,17 @@ export const runJournalSchema: EventSchema<RunJournalEvent> = eventSchema(runJou
   artifactsByContent(event.data as AnyEvent),
 );
 
-/** The first event of a journal tells whose it is. */
+/** The first event of a journal identifies its family. */
 export function isRunEventKind(kind: unknown): boolean {
   return runEventKinds.some(known => known === kind);
 }
 
-/** The event as it is handed to the journal, which gives it its place: `seq` must be the index it gets. */
+/** The event for the journal, which assigns its place: `seq` must be its index there. */
 export function draftOf(event: AnyEvent): EventDraft<RunJournalEvent> {
   return { ...envelopeOf(event), data: event as RunJournalEvent['data'] };
 }
 
-/** A run is the only one of its journal, so it lends the journal its id. */
+/** A journal has a single run, whose id it uses. */
 export function sessionOfRun(run: RunId): SessionId {
   return run as string as SessionId;
 }
@@ -72,7 +72,7 @@ function envelopeOf(event: AnyEvent) {
   };
 }
 
-/** Where an artifact is kept that the snapshot store holds, relative to the data directory. */
+/** The path of an artifact in the snapshot store, relative to the data directory. */
 export function snapshotPath(hexDigits: string): string {
   return `snapshots/${hexDigits}.json`;
 }

@@ -13,8 +13,8 @@ import * as z from 'zod';
 const KIND = 'run.record';
 
 /**
- * A record of a run's log as its journal holds it: the bytes that were committed (T3). A body that is too large for a journal is
- * a blob: the one that its header names, or `blob` where the body was replaced. What the envelope says of the record, the header says too; the two must agree.
+ * A record of a run's log in its journal: the committed bytes (T3). A body that is too large for a journal is a blob: the one that its
+ * header names, or `blob` if the body was replaced. The envelope repeats facts of the header; the two must agree.
  */
 const runRecordEvent = z
   .strictObject({
@@ -44,12 +44,12 @@ const runRecordEvent = z
   });
 export type RunRecordEvent = z.infer<typeof runRecordEvent>;
 
-/** Blobs are not the journal's to check. */
+/** The journal does not check blobs. */
 export const runRecordSchema: EventSchema<RunRecordEvent> = eventSchema(runRecordEvent, () => []);
 
 /**
- * For the process that writes the journal of its own runs: what it appends it made itself, and what it appended it need not
- * remember, but for the places. Whoever relies on what a journal holds reads it by `runRecordSchema`.
+ * For the process that writes the journals of its own runs: it trusts what it appends, and remembers only the places. Readers that rely on
+ * a journal use `runRecordSchema`.
  */
 export const ownRecordSchema: EventSchema<RunRecordEvent> = {
   version: runRecordSchema.version,
@@ -73,10 +73,10 @@ export function isRunRecordKind(kind: unknown): boolean {
   return kind === KIND;
 }
 
-/** A record as its journal holds it; `body` is absent where it is a blob. */
+/** A record in its journal; `body` is absent if it is a blob. */
 export type JournaledRecord = Omit<LogRecord, 'body'> & { readonly body?: string; readonly blob?: Digest };
 
-/** The record as it is handed to the journal. */
+/** The record for the journal. */
 export function draftOfRecord(
   run: RunId,
   n: number,
@@ -91,7 +91,7 @@ export function draftOfRecord(
   };
 }
 
-/** A UUID (version 8) of the end of the record's hash. Its beginning is in the ids of the record's own events. */
+/** A UUID (version 8) of the end of the record's hash. The beginning of the hash is in the ids of the record's own events. */
 function eventIdOf(hash: Digest): EventId {
   const hex = digestHex(hash).slice(32);
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)];

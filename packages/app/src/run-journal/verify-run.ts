@@ -28,19 +28,19 @@ export interface RunReport {
   readonly records: number;
   readonly events: number;
   readonly head: Digest;
-  /** What was collapsed or redacted, by the records that say so; `isLater` where that was after the head that was expected. */
+  /** What was collapsed or redacted, according to the records; `isLater` if that was after the expected head. */
   readonly taken?: readonly (TakenAway & { readonly isLater?: true })[];
-  /** What is wrong, and where; the first of them. */
+  /** The first defects, with their places. */
   readonly defects?: readonly RunDefect[];
-  /** Its journal, as files; absent where the log does not hold. */
+  /** The check of its journal files; absent if the log is broken. */
   readonly journal?: VerifyReport;
-  /** How many records the journal does not have yet. Whoever owns the data directory writes them. */
+  /** How many records the journal lacks. The owner of the data directory writes them. */
   readonly behind?: number;
 }
 
 export type RunDefect = Omit<LogDefect, 'where'> & { readonly where: LogDefect['where'] | 'journal' | 'expected head' };
 
-/** A run to be checked, where it is. */
+/** A run to check, and where it is. */
 export interface VerifyJob {
   readonly dataDirectory: string;
   readonly run: RunId;
@@ -48,9 +48,9 @@ export interface VerifyJob {
 }
 
 /**
- * Checks a run of a data directory: the chain of its log, every row that shows it against the log, every blob that it names, and its
- * journal. Nothing is written and no lock is taken: the owner may go on meanwhile. The journal follows the log, so it is read first;
- * what it holds must be what the log says.
+ * Checks a run of a data directory: the chain of its log, every row against the log, every blob that it names, and its journal. Writes
+ * nothing and takes no lock: the owner may continue meanwhile. The journal follows the log, so it is read first; its content must match the
+ * log.
  */
 export async function verifyRun(
   dataDirectory: string,
@@ -62,7 +62,7 @@ export async function verifyRun(
   if (isBeingTaken(dataDirectory, run)) return err(beingTaken(run));
   const first = await verifyOnce(dataDirectory, run, expectHead);
   if (first.ok && first.value.ok) return first;
-  // A journal that was written again while it was read is whole the next time.
+  // A journal that was rewritten while it was read is complete the next time.
   if (isBeingTaken(dataDirectory, run)) return err(beingTaken(run));
   return verifyOnce(dataDirectory, run, expectHead);
 }
@@ -88,7 +88,7 @@ async function verifyOnce(
       head,
       ...(taken.length > 0 && { taken: markLater(taken, heads, expectHead) }),
     };
-    // Rows of no run are shown in lists and sums beside those of this one.
+    // Rows of no run appear in lists and sums beside those of this one.
     const defects: RunDefect[] = [...checked.defects, ...archive.value.unlisted()];
     if (checked.defects.some(({ where }) => where === 'log')) return ok({ ok: false, ...facts, defects });
     if (expectHead !== undefined && !heads.has(expectHead)) {
@@ -107,7 +107,7 @@ async function verifyOnce(
       ...(behind > 0 && wrong === undefined && { behind }),
     });
   } catch (cause) {
-    // Pages or columns that are not there are what this check is for.
+    // This check is for missing pages or columns.
     if (cause instanceof Error && 'errcode' in cause) return err(unreadable(run, cause.message));
     throw cause;
   } finally {
@@ -115,7 +115,7 @@ async function verifyOnce(
   }
 }
 
-/** A run that was just begun has none. */
+/** A run that just started has none. */
 function journalIn(
   dataDirectory: string,
   run: RunId,
@@ -128,13 +128,13 @@ function journalIn(
   return ok({ report: report.value, held: readJournal(dataDirectory, run) });
 }
 
-/** The manifest is made after the folder and before the first segment: only with a segment is it missing. */
+/** The manifest is created after the folder and before the first segment: it is missing only if there is a segment. */
 function hasSegments(directory: string): boolean {
   const events = path.join(directory, 'events');
   return existsSync(events) && readdirSync(events).length > 0;
 }
 
-/** Whether bodies of the run are being replaced, and its journal written again; or that was cut off, and the next owner ends it. */
+/** Whether bodies of the run are being replaced and its journal rewritten; or that was interrupted, and the next owner finishes it. */
 function isBeingTaken(dataDirectory: string, run: RunId): boolean {
   try {
     return readNote(dataDirectory)?.runs.includes(run) === true;
@@ -143,7 +143,7 @@ function isBeingTaken(dataDirectory: string, run: RunId): boolean {
   }
 }
 
-/** A head vouches for what was taken away before it, not for what was taken out of its past later. */
+/** A head vouches for removals before it, not for later ones in its past. */
 function markLater(taken: readonly TakenAway[], heads: ReadonlySet<string>, expectHead: string | undefined) {
   const covered = expectHead === undefined ? -1 : [...heads].indexOf(expectHead);
   return covered < 0 ? taken : taken.map(one => (one.record < covered ? one : { ...one, isLater: true as const }));

@@ -4,12 +4,12 @@ import type { RunId } from '@signalbox/model';
 import { readLogLengths } from '@signalbox/store';
 
 /**
- * How many records of each run its journal holds, or its log tells: `cache/journaled`, `cache/logged`, a line for each time that one
- * was written. The last line of a run counts. A line is written after what it speaks of is on disk, so it may say less than the truth,
- * never more; where it is missing, more is looked at than need be.
+ * How many records of each run its journal or its log has: `cache/journaled`, `cache/logged`, one line per write. The last line of a run
+ * counts. A line is written after its data is on disk, so it may say less than the truth, never more; a missing line only causes extra
+ * checks.
  */
 export interface WrittenLengths {
-  /** Undefined where nothing is noted of a run. */
+  /** Undefined if nothing is noted for a run. */
   of(run: RunId): number | undefined;
   all(): ReadonlyMap<RunId, number>;
   /** Runs whose logs have more records than that. */
@@ -19,7 +19,7 @@ export interface WrittenLengths {
 
 export type Written = 'journaled' | 'logged';
 
-/** Past it, only the last line of each run is kept. */
+/** Past this many, only the last line of each run is kept. */
 const MOST_LINES = 20_000;
 
 export function openWrittenLengths(dataDirectory: string, name: Written, disk: Disk = hostDisk): WrittenLengths {
@@ -31,7 +31,7 @@ export function openWrittenLengths(dataDirectory: string, name: Written, disk: D
     const { lengths } = readLengths(disk, file);
     write(`${file}.tmp`, 'create', textOf(lengths));
     disk.rename(`${file}.tmp`, file);
-    // What is there already is no reason to write it again soon.
+    // Existing lines are no reason to rewrite soon.
     lines = -lengths.size;
   }
 
@@ -59,14 +59,14 @@ export function openWrittenLengths(dataDirectory: string, name: Written, disk: D
       if (news.size === 0) return;
       try {
         disk.makeDirectory(path.dirname(file));
-        // A line that was cut off ends here.
+        // Ends a line that was cut off.
         write(file, 'append', `\n${textOf(news)}`);
         lines += news.size;
         for (const [run, length] of news) last.set(run, length);
         if (last.size > MOST_LINES) last.clear();
         if (lines > MOST_LINES) shorten();
       } catch {
-        // More is looked at next time.
+        // More is checked next time.
       }
     },
   };
@@ -97,7 +97,7 @@ function textIn(disk: Disk, file: string): string {
   try {
     const bytes = disk.read(file);
     const text = typeof bytes === 'string' ? '' : Buffer.from(bytes).toString();
-    // The last line may be a part of one.
+    // The last line may be partial.
     return text.slice(0, text.lastIndexOf('\n') + 1);
   } catch {
     return '';

@@ -7,9 +7,9 @@ import { TOLD_MS } from './run-acts.ts';
 import type { RunHost } from './run-host.ts';
 import { within } from './within.ts';
 
-/** What follows from answers. They are durable first: what a crash left undone is done at the next resume. */
+/** The consequences of answers. Answers are durable first: the next resume does what a crash left undone. */
 export interface Answers extends Pick<RunHost, 'answer'> {
-  /** Answers about limits whose process died before they were carried out. */
+  /** Answers about limits whose process died before they were applied. */
   deliverLate(run: RunId): Promise<Result<void, ErrorEnvelope>>;
 }
 
@@ -23,7 +23,7 @@ export function createAnswers(base: HostBase, { raise, stop, resume, finished }:
   const { options, store, machine, threads, decisions } = base;
   const resumesOnAnswer = options.resumeOnAnswer === true;
 
-  /** Raises the limit that was asked about, or stops the run. */
+  /** Raises the limit in question, or stops the run. */
   async function deliver(
     run: RunId,
     decision: Decision,
@@ -44,11 +44,11 @@ export function createAnswers(base: HostBase, { raise, stop, resume, finished }:
     return !resumed.ok && resumed.error.code === 'run/driven' ? ok(run) : resumed;
   }
 
-  /** Tells the run that waits, or the nearest one above it that is driven. */
+  /** Notifies the waiting run, or its nearest driven ancestor. */
   async function wake(run: RunId, node: string): Promise<boolean> {
     const told = await threads.command(run, { kind: 'wake', node });
     if (told === 'done') return true;
-    // It goes to rest just now: it is taken up again when it rests.
+    // It is coming to rest: it is resumed when it rests.
     if (told === 'over') await finished(run);
     const { origin } = (await store.run(run)) ?? {};
     return origin?.kind === 'sub-plan' ? wake(origin.run, origin.node) : false;
@@ -64,14 +64,14 @@ export function createAnswers(base: HostBase, { raise, stop, resume, finished }:
         return done.ok ? ok(decision) : done;
       }
       const goingOn = wake(run, decision.node).then(told => (told || !resumesOnAnswer ? undefined : resume(run)));
-      // The answer is durable: whoever gave it does not wait for a thread that is stuck.
+      // The answer is durable: its caller does not wait for a stuck thread.
       await within(machine.timers, TOLD_MS, goingOn);
       return ok(decision);
     },
     async deliverLate(run) {
       for (const { decision } of await store.decisions({ run, status: ['answered'] })) {
         if (decision.deliveredAt !== undefined || limitOf(decision) === undefined) continue;
-        // Who resumes a run that was not to go on says so by that.
+        // Resuming a run that was to be stopped overrides that answer.
         if (raisedLimit(decision) === undefined) await decisions.deliver(run, decision.id);
         else {
           const done = await deliver(run, decision);

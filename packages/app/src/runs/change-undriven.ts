@@ -6,10 +6,10 @@ import { draftEvent } from './run-events.ts';
 
 export type ChangeUndriven = (run: RunId, to: UndrivenEnd, deed: UndrivenDeed) => Promise<Result<void, ErrorEnvelope>>;
 
-/** Commits that were on their way when the run lost its driver may still come in. */
+/** Commits that were on their way when the run lost its driver may still arrive. */
 const TRIES = 5;
 
-/** Ends a run that nothing drives, or brings it to rest: nothing of it shows that it runs. */
+/** Ends or rests a run that nothing drives, so that nothing in it shows as running. */
 export function changeUndriven(commit: Commit, reader: RunReader, machine: Machine): ChangeUndriven {
   const change = async (
     record: RunRecord,
@@ -17,7 +17,7 @@ export function changeUndriven(commit: Commit, reader: RunReader, machine: Machi
     deed: UndrivenDeed,
   ): Promise<Result<void, ErrorEnvelope>> => {
     if (!hasRunEnded(record.status)) return endUndriven({ commit, reader, ...machine }, record, to, deed);
-    // It was taken up, and came no further: no end follows another.
+    // It was resumed without progress: no end follows another.
     const taken = await takeUp(record);
     return taken.ok ? change(taken.value, to, deed) : taken;
   };

@@ -12,26 +12,26 @@ import { keptPlan } from './plan-files.ts';
 import { stopVerdict } from './run-budget.ts';
 import { within } from './within.ts';
 
-/** The runs that this process drives, each in a thread of plans. */
+/** The runs that this process drives, each in a plan thread. */
 export interface DrivenRuns {
-  /** Hands a run to a thread, which drives it until it ends. A run that loses its thread goes on from what it kept. */
+  /** Hands a run to a thread, which drives it until it ends. A run that loses its thread continues from its commits. */
   begin(run: RunId, how: HowToDrive): Promise<void>;
-  /** What becomes of a run that is driven now. */
+  /** The end of a driven run. */
   finished(run: RunId): Promise<RunEnd> | undefined;
   ids(): readonly RunId[];
-  /** Pauses what is driven, and waits until all of it rests. */
+  /** Pauses driven runs, and waits until all of them rest. */
   rest(by: (run: RunId) => string): Promise<void>;
-  /** Rests, and lets go of the threads. */
+  /** Rests, and releases the threads. */
   close(): Promise<void>;
 }
 
 interface HowToDrive {
   readonly source: PlanSource;
-  /** Where it works, and its plan as the record names it. */
+  /** Its working directory, and its plan as recorded. */
   readonly record: Pick<RunRecord, 'workingDirectory' | 'workspace' | 'source'>;
-  /** What is not as it was when the run was driven last. */
+  /** What changed since the run was last driven. */
   readonly changed?: readonly string[];
-  /** Nothing was written to it but its record. */
+  /** Only its record was written. */
   readonly isNew?: true;
 }
 
@@ -41,7 +41,7 @@ export interface DrivenRunPorts {
   readonly rateLimits: RateLimitDesk;
 }
 
-/** How long the end of the process waits for runs to rest: longer than the grace that they give their work. */
+/** How long the end of the process waits for runs to rest: longer than the grace period for their work. */
 const REST_GRACE_MS = 15_000;
 
 export function createDrivenRuns(base: HostBase, { ahead, executor, rateLimits }: DrivenRunPorts): DrivenRuns {
@@ -73,7 +73,7 @@ export function createDrivenRuns(base: HostBase, { ahead, executor, rateLimits }
     if (end.status !== 'thread-lost' && end.status !== 'not-loaded') return end;
     const record = await store.run(run);
     if (end.status === 'thread-lost' && isClosed) {
-      // It did not let go by itself; what was under way is an orphan of this process.
+      // It did not let go on its own; its running work is an orphan of this process.
       if (record !== undefined) await change(run, { status: 'paused' }, { action: 'pause', by: 'signalbox' });
       return { status: 'paused' };
     }
@@ -86,7 +86,7 @@ export function createDrivenRuns(base: HostBase, { ahead, executor, rateLimits }
     return failed;
   }
 
-  /** Does to a run whose thread did not answer what it was told. */
+  /** Applies a command to a run whose thread did not answer. */
   async function halt(run: RunId, { by, ...command }: Halted['command']): Promise<RunEnd> {
     if (command.kind !== 'pause') {
       await stopUndriven({ commit: storage, reader: store, ...machine }, run, command.reason, by);
@@ -100,7 +100,7 @@ export function createDrivenRuns(base: HostBase, { ahead, executor, rateLimits }
     rateLimits.endWaits();
     storage.endWaits();
     for (const run of driven.keys()) void threads.command(run, { kind: 'pause', by: by(run), now: true });
-    // Rollbacks go on here after a thread has let go of the call.
+    // Rollbacks continue here after a thread has released the call.
     await within(machine.timers, REST_GRACE_MS, Promise.allSettled(driven.values()).then(executor.idle));
   }
 

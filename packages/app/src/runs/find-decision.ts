@@ -2,12 +2,12 @@ import { approvalId, type ErrorEnvelope, err, ok, type Result } from '@signalbox
 import type { DecisionOfRun, RunReader } from '@signalbox/runs';
 import { unknownDecision } from '../decisions/answer-fit.ts';
 
-/** The decision that an id, or the beginning of one, names; one that is open before one that is not. */
+/** The decision with an id or a prefix of one; open ones take precedence. */
 export async function findDecision(reader: RunReader, given: string): Promise<Result<DecisionOfRun, ErrorEnvelope>> {
   const whole = approvalId.safeParse(given);
   const named = whole.success ? await reader.decision(whole.data) : undefined;
   if (named !== undefined) return ok(named);
-  // What was answered or withdrawn is found too: whoever answers it is told so.
+  // Answered and withdrawn ones are found too: answering them reports that.
   for (const filter of [{ status: ['open'] }, {}] as const) {
     const [first, second] = (await reader.decisions(filter)).filter(({ decision }) => decision.id.startsWith(given));
     if (first !== undefined && second === undefined) return ok(first);

@@ -1,7 +1,7 @@
 import { type ErrorEnvelope, err, failure, ok, type Result, runId } from '@signalbox/model';
 import { everyRun, type RunReader, type RunRecord } from '@signalbox/runs';
 
-/** The run that an id, or the beginning of one that only one run has, names. */
+/** The run with an id, or with a prefix that only one run has. */
 export async function findRun(reader: RunReader, given: string): Promise<Result<RunRecord, ErrorEnvelope>> {
   const whole = runId.safeParse(given);
   const named = whole.success ? await reader.run(whole.data) : undefined;
@@ -20,13 +20,13 @@ export async function findRun(reader: RunReader, given: string): Promise<Result<
   );
 }
 
-/** How many runs begin with what was given, of a refusal of `findRun`. */
+/** How many runs have the given prefix, from a refusal of `findRun`. */
 export function matchesIn({ details }: ErrorEnvelope): number {
   const { matches = 0 } = (details ?? {}) as { readonly matches?: number };
   return matches;
 }
 
-/** A whole id that no run has. */
+/** A full id that no run has. */
 export function unknownRun(given: string): ErrorEnvelope<'run/unknown'> {
   const shown = given.slice(0, 64);
   return failure('run/unknown', {

@@ -4,8 +4,8 @@ import type { Machine } from '../machine.ts';
 import { draftEvent } from './run-events.ts';
 
 /**
- * A run that was imported, and every run that comes of it, has the plan of somebody else. Its code is not run as one's own
- * before a person says once, of that run, that it is trusted; the word is in the run's log.
+ * An imported run, and every run derived from it, has someone else's plan. Its code does not run unconfined before a person trusts that
+ * run, which is recorded in its log.
  */
 export async function isForeign(
   reader: Pick<RunReader, 'run' | 'events'>,
@@ -15,7 +15,7 @@ export async function isForeign(
   for (let { origin } = record; origin?.kind !== 'import'; ) {
     if (origin === undefined) return false;
     const above = await reader.run(origin.run);
-    // Nothing says that it is one's own.
+    // Nothing says that it is the user's own.
     if (above === undefined) break;
     lineage.push(above);
     origin = above.origin;
@@ -24,7 +24,7 @@ export async function isForeign(
   return true;
 }
 
-/** Looks back to where the run was imported: what comes before was said elsewhere. */
+/** Searches back to the import of the run: earlier entries were made elsewhere. */
 async function isTrusted(
   reader: Pick<RunReader, 'events'>,
   { id, nextSeq }: Pick<RunRecord, 'id' | 'nextSeq'>,
@@ -36,7 +36,7 @@ async function isTrusted(
   return false;
 }
 
-/** Makes sure that the plan of a run may be run here, and writes down who said so where it is somebody else's. */
+/** Makes sure that the plan of a run may run here, and records who trusted it if it is someone else's. */
 export type Trust = (
   record: RunRecord,
   isTrusted: boolean | undefined,

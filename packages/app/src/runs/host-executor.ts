@@ -14,26 +14,26 @@ import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { RemoteRequest } from '../threads/thread-api.ts';
 import { stopVerdict } from './run-budget.ts';
 
-/** Does the work that is not the plan's own code: asks people, and hands briefs to agents. */
+/** Does the work that is not the plan's own code: asks people, and passes briefs to agents. */
 export interface HostExecutor {
   execute(
     request: RemoteRequest,
     signal: AbortSignal,
     progress: (progress: TaskProgress) => void,
   ): Promise<TaskOutcome>;
-  /** Resolves when no work goes on. */
+  /** Resolves when no work is running. */
   idle(): Promise<void>;
-  /** Asks a person whether work may begin; undefined where it may. */
+  /** Asks a person whether work may start; undefined if it may. */
   allow(request: RemoteRequest, doubts: StartDoubts): Promise<TaskOutcome | undefined>;
-  /** Asks a person whether a run that has had its time may have more. */
+  /** Asks a person whether a run that is out of time may have more. */
   timeOver(run: RunId): Promise<void>;
 }
 
 export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'> {
   readonly agents: AgentRunner;
-  /** Work that the disk refused is begun again when there is room. */
+  /** Work that failed because of a full disk starts again when there is space. */
   readonly storage: Pick<StorageDesk, 'room'>;
-  /** Told of every verdict on a run that was asked for. */
+  /** Called with every verdict on a run. */
   readonly onVerdict: (run: RemoteRequest['run'], verdict: Awaited<ReturnType<typeof stopVerdict>>) => void;
 }
 
@@ -101,7 +101,7 @@ async function askPerson(decisions: DecisionDesk, request: RemoteRequest): Promi
     iteration: totalIteration,
     call: task,
     kind,
-    // Plain data by its schema; only its optional members keep the type from saying so.
+    // Plain data by its schema; its optional members keep the type from expressing that.
     proposal: proposal as Json,
   });
   return resolution === undefined

@@ -2,15 +2,15 @@ import { type ErrorEnvelope, ok, type Result } from '@signalbox/model';
 import type { RunReader, RunRecord } from '@signalbox/runs';
 
 /**
- * Directories that a run has from a bundle: those of the imported run itself, and those that its forks inherited. The author of
- * the bundle wrote them; nobody here has allowed them. A directory that was named or made here is not among them.
+ * Directories that a run has from a bundle: those of the imported run itself, and those that its forks inherited. The bundle's author chose
+ * them; nobody here has allowed them. Directories named or created here are not among them.
  */
 async function directoriesFromBundle(reader: Pick<RunReader, 'run'>, record: RunRecord): Promise<readonly string[]> {
   let [one, inherited] = [record, directoriesOf(record)];
   while (inherited.length > 0 && one.origin?.kind !== 'import') {
     if (one.origin === undefined) return [];
     const parent = await reader.run(one.origin.run);
-    // Nothing says that they are one's own.
+    // Nothing says that they are the user's own.
     if (parent === undefined) break;
     const above = directoriesOf(parent);
     [one, inherited] = [parent, inherited.filter(directory => above.includes(directory))];
@@ -18,7 +18,7 @@ async function directoriesFromBundle(reader: Pick<RunReader, 'run'>, record: Run
   return inherited;
 }
 
-/** Where a run works, and where files of its own are copied from. */
+/** The working directory of a run, and the origin of its workspace. */
 function directoriesOf({ workingDirectory, workspace, source }: RunRecord): readonly string[] {
   const works = workingDirectory ?? source?.root;
   return [
@@ -27,7 +27,7 @@ function directoriesOf({ workingDirectory, workspace, source }: RunRecord): read
   ];
 }
 
-/** Checks each directory that a run has from a bundle as that of a new run is checked. */
+/** Checks each directory that a run has from a bundle like that of a new run. */
 export async function inheritedPlace(
   reader: Pick<RunReader, 'run'>,
   record: RunRecord,

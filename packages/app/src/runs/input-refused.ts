@@ -5,10 +5,10 @@ interface InputIssue {
   readonly message: string;
 }
 
-/** As many as a person mends at once. */
+/** As many as a person fixes at once. */
 const MAX_ISSUES = 20;
 
-/** The plan's own schema says no: the first issue in words, all of them by their place in the input. */
+/** The plan's own schema refuses: the first issue as text, all of them by their place in the input. */
 export function inputRefused(plan: string, issues: readonly InputIssue[]): ErrorEnvelope<'command/usage'> {
   const [first] = issues;
   const where = first === undefined || first.path.length === 0 ? '' : `${first.path.map(String).join('.')}: `;

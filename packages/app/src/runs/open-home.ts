@@ -28,15 +28,15 @@ import type { RunHost } from './run-host.ts';
 export interface Home {
   readonly host: RunHost;
   readonly owned: OwnedStore;
-  /** Tool calls that were under way when the process before ended, and what this start did about them. */
+  /** Tool calls that were running when the previous process ended, and how this start handled them. */
   readonly recovered: readonly RecoveryNote[];
-  /** What the process itself says: `logs/host.ndjson`. */
+  /** The log of the process itself: `logs/host.ndjson`. */
   readonly log: Log;
   /** What may be named over REST and MCP. */
   readonly places: PlanPlaces;
-  /** What the process is set to. */
+  /** The settings of the process. */
   settings(more: Pick<SettingsOptions, 'directoryFrom' | 'workflowDirectories'>): SettingsDesk;
-  /** Pauses what is driven, and gives the directory back. */
+  /** Pauses driven runs, and releases the directory. */
   close(): Promise<void>;
 }
 
@@ -44,12 +44,12 @@ export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnA
   readonly dataDirectory: string;
   readonly machine: Machine;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Instead of the agent that comes along. */
+  /** Replaces the built-in agent. */
   readonly agents?: AgentRunner;
   readonly launch?: Launch | undefined;
 }
 
-/** Opens the data directory for work: what was cut off is undone first. Refused while another process owns it. */
+/** Opens the data directory for work: interrupted calls are undone first. Refused while another process owns it. */
 export async function openHome(options: HomeOptions): Promise<Result<Home, ErrorEnvelope>> {
   const { dataDirectory, machine, env } = options;
   const owned = openOwnedStore(dataDirectory, machine, env);
@@ -107,7 +107,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     workspaces,
     providers,
     clean: filter.text,
-    // Runs that rest when the host closes have lines to be written.
+    // Runs that rest when the host closes still have lines to write.
     derived: { ...derived, close: async () => {} },
   });
   return ok({

@@ -57,45 +57,45 @@ export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSession
   readonly dataDirectory: string;
   readonly machine: Machine;
   readonly agents: AgentRunner;
-  /** Files of their own for runs whose plan asks for them; without it such a plan is refused. */
+  /** Workspaces for runs whose plan asks for one; without it such a plan is refused. */
   readonly workspaces?: WorkspaceDesk | undefined;
   /** What the tool calls of agents left behind, for undoing them. */
   readonly tools?: AgentTools;
-  /** What recoveries did. */
+  /** The results of recoveries. */
   readonly recoveries?: RunHost['recoveries'];
-  /** Directories that plans may be started from by callers who are not at the command line. */
+  /** Directories that plans may be started from by callers other than the command line. */
   readonly planRoots?: readonly string[];
   readonly threads?: Partial<Omit<PlanThreadsOptions, 'timers'>>;
-  /** Providers that agents can call here, and what takes secrets out of what they say. */
+  /** Providers that agents can call here, and the filter that removes secrets from their output. */
   readonly providers?: readonly ProviderReference[];
   readonly clean?: (text: string) => string;
-  /** Writes journals and logs; without it the host has a thread for journals. Whoever gives it closes it after the host. */
+  /** Writes journals and logs; without it the host has a thread for journals. The caller closes it after the host. */
   readonly derived?: DerivedThread;
-  /** Whose secrets are in nothing that leaves. */
+  /** The environment whose secrets must not leave. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** A run that waits goes on as soon as it is answered. */
+  /** Resumes a waiting run as soon as it is answered. */
   readonly resumeOnAnswer?: boolean;
   readonly trace?: (run: RunId, entry: TraceEntry) => void;
 }
 
-/** What the parts of a host share. */
+/** Shared by the parts of a host. */
 export interface HostBase extends Pick<OwnedStore, 'store' | 'owner' | 'secrets'> {
   readonly options: RunHostOptions;
   readonly machine: Machine;
   /** Variables that plans may see. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Commits of what cannot be asked again: they wait while the disk is full. */
+  /** Commits that cannot be repeated by the caller: they wait while the disk is full. */
   readonly storage: StorageDesk;
   readonly decisions: DecisionDesk;
   readonly threads: PlanThreads;
   readonly places: PlanPlaces;
-  /** Where agents may work, by where it lies and by what it is. */
+  /** Where agents may work, by location and by content. */
   allowedDirectory(word: PersonsWord): (directory: string) => Result<string, ErrorEnvelope>;
   readonly trust: Trust;
   readonly change: ChangeUndriven;
 }
 
-/** Makes the parts of a host and connects them. */
+/** Creates the parts of a host and connects them. */
 export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const { owned, machine, agents, dataDirectory } = options;
   const { store, owner, secrets } = owned;
@@ -202,12 +202,12 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return parent === undefined ? ok(undefined) : inheritedPlace(store, parent, base.allowedDirectory({ anyFile }));
   }
 
-  /** What is said of a plan may quote it. */
+  /** An error about a plan may quote it. */
   function told<T extends Result<unknown, ErrorEnvelope>>(answer: T): T {
     return answer.ok ? answer : filter.data(answer);
   }
 
-  /** What a person asks for cannot wait in memory for room: it is refused. */
+  /** A person's request cannot wait in memory for space: it is refused. */
   function held(): { readonly ok: false; readonly error: ErrorEnvelope } | undefined {
     const refusal = storage.refusal();
     return refusal && err(refusal);
@@ -259,7 +259,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       await runs.close();
       stopWithdrawing();
       stopBeating();
-      // What is being taken away needs whoever writes journals.
+      // A removal in progress needs the writer of journals.
       await taking.alone(async () => {});
       await journals.close();
     },
@@ -268,7 +268,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
 
 const BEAT_MS = 1000;
 
-/** Signs of life for the next owner, as long as this one lives. Returns how to end them. */
+/** Writes signs of life for the next owner, while this one lives. Returns a function that stops them. */
 function beat(owner: OwnedStore['owner'], { timers }: Machine): () => void {
   let cancel = () => {};
   const next = () => {

@@ -8,16 +8,16 @@ import { makeDataDirectory } from '../data-directory-fault.ts';
 import type { Machine } from '../machine.ts';
 import { openSecrets, type Secrets } from '../secrets/open-secrets.ts';
 
-/** The store of a data directory, for as long as this process owns it. */
+/** The store of a data directory, while this process owns it. */
 export interface OwnedStore {
   readonly store: Store;
   readonly owner: Owner;
-  /** What nothing that is committed may hold. */
+  /** Values that no commit may hold. */
   readonly secrets: Secrets;
   close(): void;
 }
 
-/** Makes the data directory if it is missing. One process at a time owns it. */
+/** Creates the data directory if it is missing. One process at a time owns it. */
 export function openOwnedStore(
   dataDirectory: string,
   { clock, ids }: Machine,
@@ -29,7 +29,7 @@ export function openOwnedStore(
   if (!owner.ok) {
     return err((owner.error.code === 'STORE_LOCK_UNUSABLE' && diskRefusal(dataDirectory)) || owner.error);
   }
-  // What an earlier version, or a copy, left readable for others.
+  // Files that an earlier version, or a copy, left readable for others.
   for (const name of readdirSync(dataDirectory)) closeToOthers(path.join(dataDirectory, name));
   const store = openStore({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!store.ok) {

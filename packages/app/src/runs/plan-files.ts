@@ -8,10 +8,10 @@ import { SCHEMA_VERSION } from '@signalbox/store';
 import type { PlanSource } from '../threads/thread-api.ts';
 import { git } from '../workspaces/git.ts';
 
-/** What a run was started with: the engine, by what it means for a run, and the schema that keeps it. */
+/** The engine and schema version that a run was started with. */
 const ENGINE = `signalbox-plan-1 schema-${SCHEMA_VERSION}`;
 
-/** Keeps the plan's own files, so that the run can go on when they are others or gone (R18). */
+/** Stores the plan's own files, so that the run can continue when they change or are gone (R18). */
 export async function keepPlan(blobs: Blobs, closure: ImportClosure): Promise<Result<RunSource, ErrorEnvelope>> {
   const contents: Uint8Array[] = [];
   for (const { path: name, digest } of closure.files) {
@@ -32,7 +32,7 @@ export async function keepPlan(blobs: Blobs, closure: ImportClosure): Promise<Re
   });
 }
 
-/** The files that a run kept: those of the version of its plan that it goes on with. */
+/** The stored files of a run's current plan version. */
 export async function keptPlan(
   blobs: Pick<Blobs, 'get'>,
   { id, source }: Pick<RunRecord, 'id' | 'source'>,
@@ -48,7 +48,7 @@ export async function keptPlan(
   return ok({ kind: 'kept', root: source.root, entry, files });
 }
 
-/** The files that a run kept of every version of its plan, from the first on. */
+/** The stored files of every version of a run's plan, from the first on. */
 export async function keptVersions(
   blobs: Pick<Blobs, 'get'>,
   record: RunRecord,
@@ -65,8 +65,8 @@ export async function keptVersions(
 }
 
 /**
- * What is not as it was when the run was started: files, the commit that is checked out, the engine. The run goes on with
- * the files it kept; this is for people to know.
+ * What changed since the run was started: files, the checked-out commit, the engine. The run continues with its stored files; this is for
+ * information.
  */
 export async function changesSince({ source }: RunRecord): Promise<readonly string[]> {
   if (source === undefined) return [];
@@ -80,7 +80,7 @@ export async function changesSince({ source }: RunRecord): Promise<readonly stri
   ];
 }
 
-/** The folder of the plan's file, also when the file is gone. */
+/** The folder of the plan's file, even if the file is gone. */
 export function planDirectory({ source }: RunRecord): string {
   return path.dirname(source?.entry ?? path.sep);
 }
@@ -110,7 +110,7 @@ function commitOf(directory: string): Promise<string | undefined> {
   return commit;
 }
 
-/** How long what git said is believed. */
+/** How long git's answer is cached. */
 const COMMIT_HOLDS_MS = 1000;
 
 async function headOf(directory: string): Promise<string | undefined> {

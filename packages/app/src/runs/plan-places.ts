@@ -7,14 +7,14 @@ import * as z from 'zod';
 import { readConfigPart } from '../settings/config-file.ts';
 
 /**
- * Where the files and directories may lie that are named over REST, MCP or the console: plans, bundles, and where agents work. A
- * person at the command line names any.
+ * Where files and directories may be that are named over REST, MCP or the console: plans, bundles, and where agents work. A person at the
+ * command line may name any.
  *
  * 1. Links are resolved first: of the file, of the roots and of the data directory.
- * 2. Nothing in the data directory is opened, nor a hard link to something in it: it holds the token and the truth, and closing
- *    a file of the database would let go of the locks on it.
- * 3. A file that is refused is not looked at: the answer is the same whether or not it exists.
- * 4. Agents do not work where programs keep credentials, unless a person at the command line says so of that directory.
+ * 2. Nothing in the data directory is opened, nor a hard link to something in it: it holds the token and the truth, and closing a file of
+ *    the database would release the locks on it.
+ * 3. A refused file is not accessed: the answer is the same whether or not it exists.
+ * 4. Agents do not work where programs keep credentials, unless a person at the command line allows that directory.
  */
 export interface PlanPlaces {
   /** The file with its links resolved, or why it may not be opened. */
@@ -23,11 +23,11 @@ export interface PlanPlaces {
   directory(directory: string, word?: PersonsWord): Result<string, ErrorEnvelope>;
 }
 
-/** What the person at the command line of this machine says of a file or directory. */
+/** What the person at this machine's command line allows for a file or directory. */
 export interface PersonsWord {
-  /** It may lie anywhere. */
+  /** It may be anywhere. */
   readonly anyFile?: boolean | undefined;
-  /** The directory may be one that holds credentials. */
+  /** The directory may hold credentials. */
   readonly anyDirectory?: boolean | undefined;
 }
 
@@ -43,7 +43,7 @@ const plansPart = z.strictObject({
   roots: z.array(z.string().min(1).max(4096).refine(path.isAbsolute, 'must be an absolute path')).max(256).optional(),
 });
 
-/** More roots, as they are configured now, or why the configuration cannot be used. */
+/** The currently configured roots, or why the configuration cannot be used. */
 export function readPlanRoots(dataDirectory: string): Result<readonly string[], string> {
   const part = readConfigPart(dataDirectory, 'plans', plansPart);
   return part.ok ? ok(part.value?.roots ?? []) : part;
@@ -80,7 +80,7 @@ export function planPlaces({ dataDirectory, roots }: PlanPlacesOptions): PlanPla
   };
 }
 
-/** Whether a file is a hard link to one in the data directory, told without opening it. */
+/** Whether a file is a hard link to one in the data directory, checked without opening it. */
 function isLinkInto(file: string, dataDirectory: string): boolean {
   const named = statSync(file, { throwIfNoEntry: false });
   if (named === undefined || !named.isFile() || named.nlink < 2) return false;
@@ -93,8 +93,8 @@ function isLinkInto(file: string, dataDirectory: string): boolean {
 }
 
 /**
- * The project of a directory: the nearest one above it with `.signalbox`, else with `.git`, else itself. The home directory
- * and the root of the disk hold far more than a project, and are none.
+ * The project of a directory: its nearest ancestor with `.signalbox`, else with `.git`, else itself. The home directory and the root of the
+ * disk hold far more than a project, and do not count.
  */
 export function projectOf(directory: string, home: string = homedir()): string | undefined {
   const start = placeOf(directory) ?? directory;
@@ -105,7 +105,7 @@ export function projectOf(directory: string, home: string = homedir()): string |
   return withEntry('.signalbox') ?? withEntry('.git') ?? within[0];
 }
 
-/** A path with the links resolved of as much of it as exists; undefined where that cannot be told. */
+/** A path with links resolved as far as it exists; undefined if that cannot be determined. */
 function placeOf(file: string): string | undefined {
   try {
     return realpathSync(file);
@@ -116,7 +116,7 @@ function placeOf(file: string): string | undefined {
   }
 }
 
-/** A link that leads nowhere may lead anywhere a moment later. */
+/** A dangling link may lead anywhere a moment later. */
 function isLink(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 }

@@ -6,7 +6,7 @@ import { openPlanThreads, type PlanThreadsOptions } from '../threads/plan-thread
 import type { ThreadHost } from '../threads/thread-api.ts';
 import { planLost } from './plan-lost.ts';
 
-/** What the first frame of a plan would show and do. No run is made, and no data directory is needed. */
+/** What the first frame of a plan would show and do. Creates no run, and needs no data directory. */
 export async function previewRun(
   file: string,
   input: Json,

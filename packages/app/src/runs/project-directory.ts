@@ -2,7 +2,7 @@ import path from 'node:path';
 import { runId } from '@signalbox/model';
 import { type RunReader, type RunRecord, type Spending, type SpendingFilter, sumSpending } from '@signalbox/runs';
 
-/** The directory that a run is about: where its agents work, or, where they work on files of its own, what those were made of. */
+/** The directory that a run is about: where its agents work, or, if it has a workspace, the origin of that. */
 export function projectDirectoryOf({
   workingDirectory,
   workspace,
@@ -13,7 +13,7 @@ export function projectDirectoryOf({
   return isOutside ? workingDirectory : path.join(workspace.base, inside);
 }
 
-/** What calls spent, by the directories that their runs are about. */
+/** Spending by the directories of the runs. */
 export async function spendingByProject(
   reader: Pick<RunReader, 'spending' | 'run'>,
   filter: SpendingFilter,
@@ -29,7 +29,7 @@ export async function spendingByProject(
   );
 }
 
-/** Files of a run's own lie in a folder with its id. */
+/** A run's workspace is in a folder with its id. */
 async function projectOfPlace(reader: Pick<RunReader, 'run'>, place: string): Promise<string> {
   const id = place
     .split(path.sep)

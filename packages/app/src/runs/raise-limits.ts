@@ -25,8 +25,8 @@ export type Raise = (
 ) => Promise<Result<'driven' | 'rests', ErrorEnvelope>>;
 
 /**
- * Gives a run other limits: told to the thread that drives it, or written where none does. What waits for them goes on where
- * the run is driven; questions about them are withdrawn.
+ * Sets new limits for a run: through its thread, or in the record if nothing drives it. Waiting work continues if the run is driven;
+ * questions about the limits are withdrawn.
  */
 export function createRaise({ store, machine, threads, decisions, finished }: RaisePorts): Raise {
   return async (run, limits, by) => {
@@ -71,7 +71,7 @@ export function createRaise({ store, machine, threads, decisions, finished }: Ra
     const open = await store.decisions({ run, status: ['open'] });
     const isOver = open.some(({ decision }) => {
       const about = limitOf(decision);
-      // A question is about the limit as it was: with another one, also a lower one, it is asked again if need be.
+      // A question is about the limit at that time: with another one, even a lower one, it is asked again if needed.
       return about !== undefined && (limits[about.limit] ?? about.allowed) !== about.allowed;
     });
     if (isOver) await decisions.withdraw(run, ROOT_ID as NodeKey);

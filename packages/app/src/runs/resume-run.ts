@@ -16,7 +16,7 @@ export interface ResumePorts {
   readonly answers: Pick<Answers, 'deliverLate'>;
 }
 
-/** Takes up runs that nothing drives. */
+/** Resumes runs that nothing drives. */
 export function createResume(base: HostBase, runs: DrivenRuns, { raise, answers }: ResumePorts): RunHost['resume'] {
   const { store, machine, threads, places, trust } = base;
 
@@ -29,14 +29,14 @@ export function createResume(base: HostBase, runs: DrivenRuns, { raise, answers 
     if (known !== undefined && Object.keys(limits).length > 0) {
       const raised = await raise(run, limits, by ?? 'signalbox');
       if (!raised.ok) return raised;
-      // It went on already, and does so with the new limits.
+      // It is already running, and continues with the new limits.
       if (raised.value === 'driven') return ok(run);
     }
     if (runs.finished(run) !== undefined) return err(alreadyDriven(run));
     const record = await store.run(run);
     if (record === undefined) return err(unknownRun(run));
     if (record.origin?.kind === 'sub-plan') return resume(record.origin.run, { useCurrent, anyFile, by });
-    // A run that was driven here and goes on by itself was allowed before.
+    // A run that was driven here and resumes on its own was already allowed.
     const isAllowed = by === undefined && record.owner !== undefined;
     const worksIn = isAllowed ? ok(undefined) : await inheritedPlace(store, record, base.allowedDirectory({ anyFile }));
     if (!worksIn.ok) return worksIn;
@@ -52,14 +52,14 @@ export function createResume(base: HostBase, runs: DrivenRuns, { raise, answers 
       const told = await store.commit({ at: timestampOf(machine.clock), events: [event] }, { run, version: 'any' });
       if (!told.ok) return err(told.error);
     }
-    // Somebody else may have taken it up while the files were read.
+    // It may have been resumed while the files were read.
     if (runs.finished(run) !== undefined) return err(alreadyDriven(run));
     await runs.begin(run, { source: source.value, record: { ...record, source: version.value }, changed });
     return ok(run);
   };
   return resume;
 
-  /** The plan as its files are now, kept: another version of it, unless they are as they were. */
+  /** The plan's current files, stored: a new version, unless they are unchanged. */
   async function currentPlan(
     { id, source, input }: RunRecord,
     anyFile: boolean,

@@ -30,12 +30,12 @@ export interface RunActPorts extends Pick<RunHost, 'resume' | 'finished'> {
   readonly change: ChangeUndriven;
 }
 
-/** How long somebody waits for a thread to hear of what is durable already. */
+/** How long to wait for a thread to notice what is already durable. */
 export const TOLD_MS = 5000;
 
 type DrivenAction = Exclude<RunAction, { readonly kind: 'signal' }>;
 
-/** What a person does to a run: told to the thread that drives it, or done to what it left where none does. */
+/** A person's action on a run: through its thread, or on its stored state if nothing drives it. */
 export function createRunActs(ports: RunActPorts): RunHost['act'] {
   const { store, machine, threads, trust, interventions, change, resume, finished } = ports;
   return act;
@@ -53,7 +53,7 @@ export function createRunActs(ports: RunActPorts): RunHost['act'] {
       const written = await store.commit({ at, events: [event] }, { run, version: 'any' });
       if (!written.ok) return err(written.error);
       const told = threads.command(run, { kind: 'input' });
-      // The signal is durable: whoever sent it does not wait for a thread that is stuck.
+      // The signal is durable: its sender does not wait for a stuck thread.
       await within(machine.timers, TOLD_MS, told);
       return ok(undefined);
     }
@@ -66,17 +66,17 @@ export function createRunActs(ports: RunActPorts): RunHost['act'] {
     if (told === 'no_effect') {
       return node === undefined ? ok(undefined) : err(noEffect(run, action.kind, node, await statusOf(record, node)));
     }
-    // It ended just now: what is left is a run that nobody drives.
+    // It just ended: now nothing drives the run.
     if (told === 'over') await finished(run);
     return actUndriven(run, action, by);
   }
 
-  /** Whether the plan has a handler for the signal that takes its payload. */
+  /** Whether the plan has a handler for the signal that accepts its payload. */
   async function takesSignal(
     record: RunRecord,
     signal: Extract<RunAction, { readonly kind: 'signal' }>,
   ): Promise<Result<void, ErrorEnvelope>> {
-    // The plan of a sub-plan that nobody drives is in the code of the run above it: its run judges when it goes on.
+    // The plan of an undriven sub-plan is in the code of its parent: its run judges when it continues.
     const isBelow = record.origin?.kind === 'sub-plan';
     const fault = await threads.signalFault(record.id, signal, async () => {
       if (isBelow) return ok(undefined);
@@ -101,7 +101,7 @@ export function createRunActs(ports: RunActPorts): RunHost['act'] {
         return ok(undefined);
       case 'edit': {
         const edited = await interventions.edit(record, action, by);
-        // It was taken up meanwhile: whoever drives it now is told.
+        // It was resumed meanwhile: its current driver gets the action.
         return !edited.ok && edited.error.code === 'run/stale-epoch' ? act(run, action, by) : edited;
       }
       case 'reset':
@@ -123,14 +123,14 @@ export function createRunActs(ports: RunActPorts): RunHost['act'] {
     }
   }
 
-  /** What the plan threw, where the run was taken up and came to no frame. */
+  /** The plan's error, if the run was resumed and made no frame. */
   async function failedAtOnce({ id, frames }: RunRecord): Promise<RunRecord['error']> {
     const now = await store.run(id);
     const isPlan = now?.error?.code.startsWith('plan/') === true && now.error.code !== 'plan/task-failed';
     return now?.status === 'failed' && now.frames === frames && isPlan ? now.error : undefined;
   }
 
-  /** Whether work of the node is under way, or waits. */
+  /** Whether the node has running or waiting work. */
   async function hasWork(run: RunId, node: string): Promise<boolean> {
     const tasks = await store.tasks(run, { status: ['pending', 'running', 'canceling'] });
     return tasks.some(task => task.node === node);
@@ -146,7 +146,7 @@ export function createRunActs(ports: RunActPorts): RunHost['act'] {
   }
 }
 
-/** Whether there may be something to retry at a node: its run, which is taken up for it, decides. */
+/** Whether there may be something to retry at a node: its run, which is resumed for it, decides. */
 function isRetryable({ policy }: Extract<RunAction, { readonly kind: 'retry' }>, status: NodeStatus): boolean {
   return status !== 'skipped' && (status !== 'idle' || policy !== undefined);
 }

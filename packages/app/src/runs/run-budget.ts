@@ -1,7 +1,7 @@
 import type { Clock, RunId } from '@signalbox/model';
 import { type Budgeted, checkStop, type RunReader, type StopVerdict } from '@signalbox/runs';
 
-/** Whether a run may spend more: asked over the run and every run above it. What cannot be counted stops. */
+/** Whether a run may spend more, considering the run and its ancestors. Limits that cannot be counted stop it. */
 export async function stopVerdict(reader: RunReader, run: RunId, clock: Clock): Promise<StopVerdict> {
   const path: Budgeted[] = [];
   for (let next: RunId | undefined = run; next !== undefined; ) {

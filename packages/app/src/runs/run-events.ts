@@ -7,7 +7,7 @@ type Fields<Type extends InternalEvent['type']> = Omit<
   'v' | 'id' | 'runId' | 'seq' | 'ts' | 'type'
 >;
 
-/** An event of ours that has no place in its run yet. */
+/** An internal event without its place in its run. */
 export function draftEvent<Type extends InternalEvent['type']>(
   { clock, ids }: Pick<Machine, 'clock' | 'ids'>,
   type: Type,

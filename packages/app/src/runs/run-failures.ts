@@ -20,7 +20,7 @@ export function unknownRun(run: RunId): ErrorEnvelope {
   });
 }
 
-/** What there is to undo, to fork from or to roll back to is listed by one command. */
+/** One command lists the calls to undo, to fork from or to roll back to. */
 export function unknownCall(run: RunId, call: string): ErrorEnvelope {
   return failure('state/checkpoint-unknown', {
     message: `Run ${run} has no recorded tool call ${JSON.stringify(call)}.`,
@@ -75,7 +75,7 @@ const standings: Record<NodeStatus, string> = {
   skipped: 'its branch is not taken',
 };
 
-/** The plan would do nothing with the signal: it is not recorded. */
+/** The plan would ignore the signal: it is not recorded. */
 export function signalRefused(run: RunId, name: string, fault: SignalFault): ErrorEnvelope {
   if (fault.kind === 'invalid') {
     const { plan, place, why } = fault;
@@ -96,7 +96,7 @@ export function signalRefused(run: RunId, name: string, fault: SignalFault): Err
   });
 }
 
-/** The run was taken up for it, and its plan threw before the next frame. */
+/** The run was resumed for it, and its plan threw before the next frame. */
 export function planFails(run: RunId, what: string, node: string, { code, message }: TaskError): ErrorEnvelope {
   return failure('run/no-effect', {
     message: `The ${what} of node ${node} is recorded, but run ${run} failed again: ${message}`,

@@ -14,58 +14,54 @@ import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { CallCheckpoint, CallUndo } from '../undo/undo-desk.ts';
 import type { PersonsWord } from './plan-places.ts';
 
-/**
- * The runs of a data directory, in the process that owns it. Every surface asks it, and nothing else starts, moves or ends
- * a run.
- */
+/** The runs of a data directory, in the process that owns it. Every surface uses it; nothing else starts, changes or ends a run. */
 export interface RunHost {
   readonly reader: RunReader;
   readonly feed: RunFeed;
   /** Contents that rows name. */
   readonly blobs: Pick<Blobs, 'get'>;
-  /** How long runs stay. */
+  /** Retention of runs. */
   readonly retention: RetentionDesk;
-  /** Takes secrets out of runs that were found later. */
+  /** Removes later-found secrets from runs. */
   readonly redactions: RedactDesk;
-  /** The providers of models, and how they do. */
+  /** The model providers, and their health. */
   readonly providers: Providers;
   /** What this process does for its runs. */
   readonly activity: HostActivity;
-  /** What recoveries did about tool calls that were cut off. */
+  /** The recoveries of interrupted tool calls. */
   readonly recoveries: Pick<RecoveryBook, 'list' | 'dismiss'>;
-  /** Whether the data directory takes writes. */
+  /** Whether the data directory accepts writes. */
   readonly storage: Pick<StorageDesk, 'standing' | 'subscribe'>;
-  /** Runs as files. */
+  /** Exports and imports of runs. */
   readonly bundles: RunBundles;
-  /** What nodes were given, what plans take, and whether runs are as they were written. */
+  /** Inputs of nodes, descriptions of plans, and verification of runs. */
   readonly inspection: Omit<RunInspection, 'close'>;
-  /** Answers when the first commit of the run is durable. */
+  /** Resolves when the first commit of the run is durable. */
   start(request: StartRequest): Promise<Result<RunId, ErrorEnvelope>>;
-  /** Goes on with a run that nothing drives. One that is driven already is told so: `run/driven`. */
+  /** Resumes a run that nothing drives. A driven run is refused with `run/driven`. */
   resume(run: RunId, options?: ResumeRequest): Promise<Result<RunId, ErrorEnvelope>>;
-  /** Does something to a run, whether it is driven or not. Answers when it is recorded. */
+  /** Acts on a run, whether it is driven or not. Resolves when the action is recorded. */
   act(run: RunId, action: RunAction, by: string): Promise<Result<void, ErrorEnvelope>>;
-  /** Makes a run that goes on from a moment of this one, and takes it up unless told otherwise. This one is only read. */
+  /** Creates a run that continues from a moment of this one, and starts it unless told otherwise. This one is only read. */
   fork(run: RunId, request: ForkRequest, by: string): Promise<Result<RunId, ErrorEnvelope>>;
-  /** The tool calls of a run that are recorded, in the order in which they ended. */
+  /** The recorded tool calls of a run, in the order in which they ended. */
   checkpoints(run: RunId): Promise<Result<readonly CallCheckpoint[], ErrorEnvelope>>;
-  /** Undoes what one tool call did to files, or says what that would change. */
+  /** Undoes the file changes of one tool call, or reports what that would change. */
   undo(run: RunId, call: string, request: UndoRequest, by: string): Promise<Result<CallUndo, ErrorEnvelope>>;
-  /** Brings files, state and transcript back to a tool call together, or says what that would change. */
+  /** Rolls files, state and transcript back to a tool call together, or reports what that would change. */
   rollback(run: RunId, request: RollbackRequest, by: string): Promise<Result<Rollback, ErrorEnvelope>>;
-  /** Answers a decision once, and tells the run that waits for it, if it is driven. */
+  /** Answers a decision once, and notifies the waiting run, if it is driven. */
   answer(decision: ApprovalId, answer: Answer, by: string): Promise<Result<Decision, ErrorEnvelope>>;
-  /** How a run ended that this process drives; undefined for another. */
+  /** The end of a run that this process drives; undefined for another. */
   finished(run: RunId): Promise<RunEnd> | undefined;
   /** Runs that are currently driven. */
   driven(): readonly RunId[];
   /**
-   * The process is about to end: pauses what is driven, and waits until it rests. Work under way is given up and counts as no
-   * attempt, and tool calls are rolled back. A plan that does not answer is waited for no longer than a grace: its run is
-   * taken up as after a crash.
+   * The process is about to end: pauses driven runs, and waits until they rest. Running work is given up and counts as no attempt, and tool
+   * calls are rolled back. A plan that does not answer is waited for only for a grace period: its run is resumed as after a crash.
    */
   rest(by: (run: RunId) => string): Promise<void>;
-  /** Pauses what is driven, and lets go of everything. */
+  /** Pauses driven runs, and releases everything. */
   close(): Promise<void>;
 }
 
@@ -77,53 +73,53 @@ export interface StartRequest extends PersonsWord {
   readonly tags?: readonly string[] | undefined;
   readonly correlationId?: string | undefined;
   readonly limits?: StopConditions | undefined;
-  /** Where agents work; the folder of the plan's file unless told otherwise. */
+  /** The working directory of agents; defaults to the folder of the plan's file. */
   readonly directory?: string | undefined;
-  /** A run that was started with the same key before is answered instead of a new one. */
+  /** If a run was already started with the same key, that run is returned. */
   readonly idempotencyKey?: string | undefined;
-  /** Who asks, as the events say it. */
+  /** The caller's name, as used in events. */
   readonly by?: string | undefined;
 }
 
 export interface ResumeRequest {
-  /** Goes on with the plan's files as they are now, not as the run kept them. */
+  /** Continues with the plan's current files, not with the stored ones. */
   readonly useCurrent?: boolean | undefined;
-  /** A person at the command line of this machine asks: the files that are used now may lie anywhere. */
+  /** Set for a person at this machine's command line: the current files may be anywhere. */
   readonly anyFile?: boolean | undefined;
-  /** The plan of a run that was imported is trusted from now on; a person at the command line says so. */
+  /** Trusts the plan of an imported run from now on; set by a person at the command line. */
   readonly trust?: boolean | undefined;
-  /** Limits to go on with, where they are others than before. */
+  /** New limits, if they change. */
   readonly limits?: StopConditions | undefined;
-  /** Who asks, as the events say it; without it the run goes on by itself. */
+  /** The caller's name, as used in events; without it the run resumes on its own. */
   readonly by?: string | undefined;
 }
 
 export interface UndoRequest {
-  /** Bring back what the rollback of the call overwrote or removed, instead of undoing the call. */
+  /** Brings back what the call's rollback overwrote or removed, instead of undoing the call. */
   readonly kept?: boolean | undefined;
-  /** With `kept`: only what this attempt of the call kept, counted from 1. */
+  /** With `kept`: only the files that this attempt of the call kept, counted from 1. */
   readonly attempt?: number | undefined;
-  /** With `kept`: what changed since is brought back too, as a copy beside it. */
+  /** With `kept`: also brings back what changed since, as a copy beside it. */
   readonly copies?: boolean | undefined;
-  /** Nothing is changed. */
+  /** Change nothing. */
   readonly dryRun?: boolean | undefined;
 }
 
 export type RunAction =
-  /** Nothing new starts; what runs may finish. */
+  /** Nothing new starts; running work may finish. */
   | { readonly kind: 'pause' }
-  /** Cancels what runs, and waits for it. */
+  /** Cancels running work, and waits for it. */
   | { readonly kind: 'stop'; readonly reason: string }
-  /** Ends the run at once, without waiting for anything. */
+  /** Ends the run at once, without waiting. */
   | { readonly kind: 'terminate'; readonly reason: string }
-  /** Runs a node anew, by other rules for its retries where they are given. */
+  /** Repeats a node, optionally with a new retry policy. */
   | { readonly kind: 'retry'; readonly node: string; readonly policy?: RetryPolicy | undefined }
   | { readonly kind: 'cancel'; readonly node: string }
-  /** The maximum of a loop that goes on counts anew. */
+  /** Restarts the count of an active loop's maximum. */
   | { readonly kind: 'reset'; readonly node: string }
   /**
-   * Changes durable state, as the plan's schema allows; without a value the key is taken away. An `op` is applied to what is
-   * there when the change is committed.
+   * Edits durable state within the plan's schema; without a value the key is removed. An `op` applies to the value at the time of the
+   * commit.
    */
   | {
       readonly kind: 'edit';

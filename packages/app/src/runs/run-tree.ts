@@ -2,20 +2,20 @@ import { type RunId, type Timestamp, timerDue } from '@signalbox/model';
 import type { TreeNode } from '@signalbox/plan';
 import type { RunReader } from '@signalbox/runs';
 
-/** A node as its row has it: without its children, but with its place. It was checked when it was written. */
+/** A node's row: without its children, but with its place. Validated when it was written. */
 interface NodeRow extends Omit<TreeNode, 'id' | 'status' | 'children'> {
   readonly parent?: string;
   readonly index: number;
 }
 
-/** A node with what its row says of its standing beyond its status. */
+/** A node with the facts of its row beyond its status. */
 export interface ShownTree extends TreeNode {
   /** The time that it waits for. */
   readonly until?: Timestamp;
   readonly children: readonly ShownTree[];
 }
 
-/** The tree of one frame of a run, with the status of each node; undefined where the run has no such frame. */
+/** The tree of one frame of a run, with the status of each node; undefined if the run has no such frame. */
 export async function treeAt(reader: RunReader, run: RunId, frame: number): Promise<ShownTree | undefined> {
   const nodes = (await reader.at(run, 'node', frame)) as ReadonlyMap<string, unknown> as ReadonlyMap<string, NodeRow>;
   const statuses = (await reader.at(run, 'status', frame)) as ReadonlyMap<

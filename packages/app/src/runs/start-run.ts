@@ -12,7 +12,7 @@ import { planLost } from './plan-lost.ts';
 import { draftEvent } from './run-events.ts';
 import type { RunHost } from './run-host.ts';
 
-/** Starts runs of plans: the plan is loaded and kept, the run is written down, and then it is driven. */
+/** Starts plan runs: the plan is loaded and stored, the run is recorded, and then it is driven. */
 export function createStart(base: HostBase, runs: DrivenRuns): RunHost['start'] {
   const { options, env, store, storage, machine, owner, secrets, threads, places } = base;
   const { filter } = secrets;
@@ -28,7 +28,7 @@ export function createStart(base: HostBase, runs: DrivenRuns): RunHost['start'] 
     return (await store.runs({ idempotencyKey, limit: 1 })).items[0]?.id;
   }
 
-  /** Where a run works: in its directory, or in files of its own. */
+  /** The working directory of a run: its directory, or its own workspace. */
   async function placeOf(run: RunId, directory: string, isOwn: boolean): Promise<Result<RunPlace, ErrorEnvelope>> {
     if (!isOwn) return ok({ workingDirectory: directory });
     return options.workspaces === undefined ? err(noWorkspaces()) : options.workspaces.make(run, directory);
@@ -87,7 +87,7 @@ export function createStart(base: HostBase, runs: DrivenRuns): RunHost['start'] 
       const twin = await runWithKey(idempotencyKey);
       return twin === undefined ? err(written.error) : ok(twin);
     }
-    // The run is there: who asked for it need not wait for its first frame, which may never come.
+    // The run exists: its caller need not wait for the first frame, which may never come.
     await runs.begin(run, { source, record: { ...place.value, source: kept.value }, isNew: true });
     return ok(run);
   };

@@ -5,7 +5,7 @@ import type { RunHost } from './run-host.ts';
 /** Resumes every run that an earlier owner left behind when it died, or paused when it ended. Returns their ids. */
 export async function takeUp({ reader, resume }: Pick<RunHost, 'reader' | 'resume'>): Promise<readonly RunId[]> {
   const left: RunRecord[] = [];
-  // The whole list first: a run that is resumed changes its status, and with it the pages.
+  // The whole list first: resuming a run changes its status, and with it the pages.
   for await (const run of everyRun(reader, { status: ['running', 'queued', 'paused'] })) {
     if (run.origin?.kind === 'sub-plan') continue;
     if (run.status !== 'paused' || (await wasPausedAtEnd(reader, run))) left.push(run);
@@ -15,7 +15,7 @@ export async function takeUp({ reader, resume }: Pick<RunHost, 'reader' | 'resum
   return takenUp;
 }
 
-/** Whether its owner paused it, and no person did: the last pause says who. */
+/** Whether its owner paused it, not a person: the last pause says who. */
 async function wasPausedAtEnd(reader: RunReader, { id, nextSeq }: RunRecord): Promise<boolean> {
   for await (const event of eventsBefore(reader, id, nextSeq)) {
     if (event.type === 'operator.acted') return event.action === 'pause' && event.by === 'signalbox';

@@ -2,8 +2,8 @@ import { type Timestamp, timerDue } from '@signalbox/model';
 import type { RunReader, RunRecord, Task } from '@signalbox/runs';
 
 /**
- * The time that a run waits for, the first of its timers; undefined where anything else of it goes on. Such a run is running
- * (R2): nobody has to do anything for it, and it goes on by itself wherever it is driven.
+ * The time that a run waits for, the first of its timers; undefined if anything else in it is active. Such a run is running (R2): nobody
+ * has to act, and it continues on its own wherever it is driven.
  */
 export async function timerWait(
   reader: Pick<RunReader, 'tasks' | 'children'>,
@@ -14,7 +14,7 @@ export async function timerWait(
   const tasks = known ?? (await reader.tasks(id, { status: ['pending', 'running', 'canceling'] }));
   const dues = tasks.flatMap(({ blockReason }) => timerDue(blockReason) ?? []);
   for (const task of tasks.filter(({ status }) => status !== 'pending')) {
-    // Work goes on, unless it is a sub-plan that only waits itself.
+    // Work is running, unless it is a sub-plan that only waits itself.
     const child = (await reader.children(id)).find(
       ({ origin, status }) => origin?.kind === 'sub-plan' && origin.node === task.node && status === 'running',
     );

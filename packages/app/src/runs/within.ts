@@ -1,6 +1,6 @@
 import type { Timers } from '@signalbox/plan';
 
-/** Waits for work, but no longer than this; work that takes longer goes on by itself. */
+/** Waits for work up to a time limit; slower work continues on its own. */
 export async function within(timers: Timers, ms: number, work: Promise<unknown>): Promise<void> {
   let cancel = () => {};
   const over = new Promise<void>(resolve => {

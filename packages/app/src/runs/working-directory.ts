@@ -3,8 +3,8 @@ import { type ErrorEnvelope, failure } from '@signalbox/model';
 import { forbiddenPlaces, realDirectory } from '@signalbox/state';
 
 /**
- * Why a directory cannot be the one that a run works in; undefined if it can. A directory that merely holds the data directory
- * can: tools and snapshots leave that out by what it is, not by its path.
+ * Why a directory cannot be a run's working directory; undefined if it can. A directory that merely contains the data directory can: tools
+ * and snapshots exclude that by identity, not by path.
  */
 export function workingDirectoryFault(
   directory: string,
@@ -15,7 +15,7 @@ export function workingDirectoryFault(
   return isOwn ? refused(directory, 'it is in the data directory, which agents may not enter') : undefined;
 }
 
-/** The nearest directory that exists: a fork makes the rest. */
+/** The nearest directory that exists: a fork creates the rest. */
 function existingAbove(directory: string): string {
   const above = path.dirname(path.resolve(directory));
   return realDirectory(directory) ?? (above === directory ? directory : existingAbove(above));

@@ -6,25 +6,24 @@ import { type ProjectRules, readSandboxRules, SANDBOX_FILE, type SandboxRulesErr
 import * as z from 'zod';
 
 /**
- * What projects allow their commands, as far as a person has accepted it.
+ * The rules that projects set for their commands, as far as a person has accepted them.
  *
- * 1. A `sandbox.json` counts only in the version that was accepted: an agent that writes one, and a repository that brings one
- *    along, widen nothing.
- * 2. What was accepted is kept in the data directory, which no tool and no command can enter.
- * 3. A file that is not accepted is not passed over: commands are refused until a person has looked at it.
+ * 1. A `sandbox.json` counts only in its accepted version: one that an agent writes, or that comes with a repository, widens nothing.
+ * 2. Acceptance is stored in the data directory, which no tool and no command can enter.
+ * 3. An unaccepted file is not ignored: commands are refused until a person has looked at it.
  */
 export interface AcceptedRules {
-  /** What counts for commands in a directory. */
+  /** The rules for commands in a directory. */
   rulesFor(root: string): Result<ProjectRules | undefined, SandboxRulesError>;
   /** The file of a directory's project, accepted or not. */
   look(root: string): Result<FoundRules | undefined, SandboxRulesError>;
-  /** Accepts the file of a directory's project as it is now. */
+  /** Accepts the current file of a directory's project. */
   accept(root: string, clock: Clock): Result<ProjectRules, ErrorEnvelope>;
 }
 
 interface FoundRules {
   readonly project: ProjectRules;
-  /** `changed`: an earlier version was. */
+  /** `changed`: an earlier version was accepted. */
   readonly state: 'accepted' | 'changed' | 'new';
 }
 
@@ -40,7 +39,7 @@ export function openAcceptedRules(dataDirectory: string, home = homedir()): Acce
     try {
       return acceptedFile.parse(JSON.parse(readFileSync(kept, 'utf8'))).accepted;
     } catch {
-      // What cannot be read accepts nothing.
+      // An unreadable file accepts nothing.
       return [];
     }
   }
@@ -52,7 +51,7 @@ export function openAcceptedRules(dataDirectory: string, home = homedir()): Acce
     if (!read.ok) return read;
     if (read.value === undefined) return ok(undefined);
     const { file, digest } = read.value;
-    // Files of a run's own are a copy of the project's.
+    // A workspace is a copy of the project.
     const isCopy = file.startsWith(`${workspaces}${path.sep}`);
     const known = accepted().filter(one => isCopy || one.file === file);
     const isAccepted = known.some(one => one.digest === digest);

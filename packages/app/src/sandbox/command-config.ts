@@ -3,13 +3,13 @@ import * as z from 'zod';
 import { CONFIG_FILE, readConfigPart } from '../settings/config-file.ts';
 
 export interface CommandSettings {
-  /** Whether commands of agents run without a sandbox where none works. */
+  /** Whether agents' commands run without a sandbox if none works. */
   readonly allowUnconfined: boolean;
 }
 
 const commands = z.strictObject({ allowUnconfined: z.boolean().default(false) });
 
-/** From `commands` of the data directory's configuration. What does not fit allows nothing. */
+/** From `commands` of the data directory's configuration. Invalid values allow nothing. */
 export function readCommandSettings(dataDirectory: string): Result<CommandSettings, string> {
   const read = readConfigPart(dataDirectory, 'commands', commands);
   if (!read.ok) return err(`${CONFIG_FILE} cannot be used: ${read.error}`);

@@ -17,21 +17,21 @@ import { formsOf } from './secret-forms.ts';
 import { secretsOf, type UnusableSecret } from './secret-variables.ts';
 
 /**
- * What a data directory knows of secrets (R42).
+ * The known secrets of a data directory (R42).
  *
- * 1. Values are kept as length and keyed hash, in `keys/secrets.ndjson`; the key is beside it, and both are for their owner
- *    alone. No value is ever written.
- * 2. A secret that any process had is recognised by every process after it.
- * 3. Any number of processes add to the list: a line is written at once, and one that cannot be read is passed over.
+ * 1. Values are stored as length and keyed hash, in `keys/secrets.ndjson`; the key is beside it, and both are private to their owner. No
+ *    value is ever written.
+ * 2. A secret that any process had is recognised by every later process.
+ * 3. Any number of processes add to the list: each line is written atomically, and unreadable ones are skipped.
  */
 export interface Secrets {
   readonly filter: SecretFilter;
   /** For threads of this process, which must not have the values. */
   readonly shared: SharedSecrets;
   readonly mac: SecretMac;
-  /** Variables that are called secret and cannot be taken out. */
+  /** Variables with secret names whose values cannot be removed from texts. */
   readonly unusable: readonly UnusableSecret[];
-  /** Knows one more secret from now on, here and in every process after this one. Durable when it returns. */
+  /** Adds a secret, here and for every later process. Durable when it returns. */
   learn(secrets: readonly KnownSecret[]): void;
 }
 
@@ -44,13 +44,13 @@ export interface SharedSecrets {
 export interface SecretsOptions {
   readonly dataDirectory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Nothing is written: what this process knows, it knows alone. */
+  /** Writes nothing: new secrets are known to this process only. */
   readonly readOnly?: boolean;
 }
 
 /** `secrets` of the data directory's configuration. */
 const secretSettings = z.strictObject({
-  /** Variables whose values are secret though their names do not say so. */
+  /** Variables with secret values despite their names. */
   variables: z.array(z.string().min(1).max(200)).max(1000).optional(),
 });
 
@@ -100,19 +100,19 @@ export function openSecrets({ dataDirectory, env, readOnly = false }: SecretsOpt
   };
 }
 
-/** The filter of a thread that was given what is known; one that was given nothing recognises shapes. */
+/** The filter of a thread with the known secrets; without them it recognises shapes only. */
 export function filterOf(shared: SharedSecrets | undefined): SecretFilter {
   const { key, known } = shared ?? { key: randomBytes(32).toString('hex'), known: [] };
   return createSecretFilter({ known, mac: macOf(key) });
 }
 
-/** Keyed hashes, as they are kept of values. */
+/** Keyed hashes, as stored for values. */
 export function macOf(key: string): SecretMac {
   const bytes = Buffer.from(key, 'hex');
   return text => createHmac('sha256', bytes).update(text).digest('hex');
 }
 
-/** The key of the data directory, made where there is none. Where it cannot be kept, it is of this process alone. */
+/** The key of the data directory, created if there is none. If it cannot be stored, it belongs to this process alone. */
 function keyIn(folder: string, readOnly: boolean): string {
   const file = path.join(folder, 'secrets.key');
   const found = keyAt(file);
@@ -123,11 +123,11 @@ function keyIn(folder: string, readOnly: boolean): string {
   try {
     makePrivateDirectory(folder);
     writeFileSync(temporary, made, { mode: 0o600, flag: 'wx', flush: true });
-    // Whoever is first has made it.
+    // The first process has created it.
     if (keyAt(file) === undefined) rmSync(file, { force: true });
     linkSync(temporary, file);
   } catch {
-    // Another process made it meanwhile, or the disk takes nothing: whoever needs the disk is told by what it writes.
+    // Another process created it meanwhile, or the disk is not writable: those who need the disk find out when they write.
   } finally {
     rmSync(temporary, { force: true });
   }
@@ -161,14 +161,14 @@ function append(folder: string, secrets: readonly KnownSecret[]): void {
     makePrivateDirectory(folder);
     const handle = openSync(path.join(folder, LIST), 'a', 0o600);
     try {
-      // A line that a process left unfinished ends here.
+      // Ends a line that a process left unfinished.
       writeFileSync(handle, `\n${secrets.map(secret => JSON.stringify(secret)).join('\n')}\n`);
       fsyncSync(handle);
     } finally {
       closeSync(handle);
     }
   } catch {
-    // A disk that takes nothing has no row of this process either.
+    // If the disk is not writable, no row of this process exists either.
   }
 }
 

@@ -1,16 +1,16 @@
 import { SHORTEST_SECRET } from '@signalbox/model';
 
-/** The ways in which a value is written into text: as it is, escaped and encoded. */
+/** The forms of a value in text: plain, escaped and encoded. */
 export function formsOf(value: string): readonly string[] {
   const bytes = Buffer.from(value, 'utf8');
   const quoted = JSON.stringify(value).slice(1, -1);
   const address = encodeURIComponent(value.toWellFormed());
   const forms = [
     value,
-    // As the bytes of a file are read, a character each.
+    // As bytes of a file are read, one character each.
     bytes.toString('latin1'),
     quoted,
-    // What escapes everything that is not ASCII, and what escapes twice.
+    // Escaping of everything that is not ASCII, and double escaping.
     quoted.replace(/[\u0080-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
     JSON.stringify(quoted).slice(1, -1),
     address,
@@ -24,7 +24,7 @@ export function formsOf(value: string): readonly string[] {
   return [...new Set(forms)].filter(form => form.length >= SHORTEST_SECRET);
 }
 
-/** What stands in base64 for these bytes when `shift` bytes come before them, whatever comes after. */
+/** The base64 form of these bytes after `shift` other bytes, whatever follows. */
 function base64Within(bytes: Buffer, shift: number): readonly string[] {
   const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
   const whole = text.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));

@@ -1,11 +1,11 @@
 /**
- * Whether the name of a variable says that its value is secret. The name is read as words, between underscores, dashes, dots and
- * capitals, so that prefixes and suffixes do not hide what it is: `GITHUB_TOKEN_2`, `SECRET_KEY_BASE`, `prodDbPassword`.
+ * Whether the name of a variable marks its value as secret. The name is split into words, at underscores, dashes, dots and capitals, so
+ * that prefixes and suffixes do not matter: `GITHUB_TOKEN_2`, `SECRET_KEY_BASE`, `prodDbPassword`.
  *
- * 1. A word such as SECRET, TOKEN or PASSWORD makes a name secret wherever it stands.
- * 2. KEY does so at the end, or behind a word such as PRIVATE, API or SSH; PASS, AUTH, PAT and the like only at the end.
- * 3. A name that ends with what is told about a secret (its FILE, URL, TTL, COUNT or ID) is not secret, nor is a number of tokens or a
- *    public key.
+ * 1. A word such as SECRET, TOKEN or PASSWORD makes a name secret anywhere.
+ * 2. KEY does so at the end, or after a word such as PRIVATE, API or SSH; PASS, AUTH, PAT and the like only at the end.
+ * 3. A name that ends with a property of a secret (its FILE, URL, TTL, COUNT or ID) is not secret, nor is a number of tokens or a public
+ *    key.
  */
 export function isSecretName(name: string): boolean {
   if (NOT_SECRET.has(name)) return false;
@@ -25,7 +25,7 @@ export function isSecretName(name: string): boolean {
   );
 }
 
-/** The working directory, and the one before. */
+/** The working directory, and the previous one. */
 const NOT_SECRET = new Set(['PWD', 'OLDPWD']);
 
 const SECRET = new Set(
@@ -44,7 +44,7 @@ const SECRET_KEY = new Set(
 const NOT_A_SECRET_KEY = new Set(
   'public publishable primary foreign partition sort cache index shift control meta hot arrow'.split(' '),
 );
-/** What is told about a secret, and is not the secret. */
+/** Properties of a secret that are not secret themselves. */
 const ABOUT = new Set(
   [
     'count counts limit limits max min budget size length len ttl expiry expires expiration lifetime age seconds days',

@@ -3,13 +3,13 @@ import { redactionMark, SHORTEST_SECRET } from '@signalbox/model';
 import { ownWords } from '@signalbox/runs';
 import { isSecretName } from './secret-names.ts';
 
-/** A value that must not be written down, and what it is called. */
+/** A value that must not be written, and its name. */
 export interface NamedSecret {
   readonly name: string;
   readonly value: string;
 }
 
-/** A variable that holds a secret by its name, whose value cannot be taken out. */
+/** A variable with a secret name whose value cannot be removed from texts. */
 export interface UnusableSecret {
   readonly name: string;
   readonly why: string;
@@ -18,7 +18,7 @@ export interface UnusableSecret {
 const HOLDS_ADDRESS = /(?:_ur[il]|connection_?strings?(?:_.*)?|dsn)$/i;
 const IS_CONNECTION = /connection_?strings?(?:_.*)?$/i;
 
-/** The secrets among variables: by their names, by the password in an address, and those that are `named` as secret. */
+/** The secrets among variables: by name, by the password in an address, and those in `named`. */
 export function secretsOf(
   variables: Readonly<Record<string, string | undefined>>,
   named: ReadonlySet<string> = new Set(),
@@ -66,7 +66,7 @@ function decoded(password: string): string {
   }
 }
 
-/** Why a value cannot be taken out of what is written; undefined if it can. */
+/** Why a value cannot be removed from texts; undefined if it can. */
 export function whyUnusable(value: string): string | undefined {
   if (value.length < SHORTEST_SECRET) return `it has fewer than ${SHORTEST_SECRET} characters`;
   if (redactionMark('').includes(value)) return 'it is part of the mark itself';

@@ -3,13 +3,12 @@ import path from 'node:path';
 import { err, ok, type Result } from '@signalbox/model';
 import type * as z from 'zod';
 
-/** What a data directory is set to, beside its data. Each part of it belongs to somebody, and is checked by them. */
+/** The configuration of a data directory. Each part is validated by the code that uses it. */
 export const CONFIG_FILE = 'config.json';
 
-/** Bytes of a configuration. */
 const MAX_BYTES = 1_048_576;
 
-/** The parts of the configuration by name, undefined where there is no file; or why it cannot be used. */
+/** The parts of the configuration by name, undefined if there is no file; or why it cannot be used. */
 export function readConfigFile(dataDirectory: string): Result<Readonly<Record<string, unknown>> | undefined, string> {
   const file = path.join(dataDirectory, CONFIG_FILE);
   let text: string;
@@ -42,7 +41,7 @@ export function readConfigPart<Schema extends z.ZodType>(
   return parsed.success ? ok(parsed.data) : err(`${name}${placeOf(parsed.error.issues[0])}`);
 }
 
-/** Says where and what, and nothing that is written there: it may be a secret that was put into the wrong place. */
+/** Names the place and the problem, but no value: it may be a misplaced secret. */
 function placeOf(issue: z.core.$ZodIssue | undefined): string {
   if (issue === undefined) return ' does not fit';
   const place = issue.path.map(part => `.${String(part)}`).join('');

@@ -21,28 +21,28 @@ import { readCommandSettings } from '../sandbox/command-config.ts';
 import { openSecrets } from '../secrets/open-secrets.ts';
 import { CONFIG_FILE, readConfigFile } from './config-file.ts';
 
-/** What the process of a data directory is set to: as it is written down now, and as it is applied. Nothing is changed here. */
+/** The settings of a data directory's process: as currently written, and as applied. Read-only. */
 export interface SettingsDesk {
   read(): Promise<Omit<Settings, 'user'>>;
 }
 
 export interface SettingsOptions {
   readonly dataDirectory: string;
-  /** Who said that it is this directory. */
+  /** Where the directory was specified. */
   readonly directoryFrom: 'environment' | 'program' | 'default';
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** What logs were opened with. */
+  /** The settings with which logs were opened. */
   readonly logs: LogSettings;
   readonly providers: readonly ProviderReference[];
   readonly tools: () => Promise<readonly ToolFacts[]>;
   /** Where guided workflows are looked for. */
   readonly workflowDirectories: readonly string[];
-  /** Directories that plans may be started from, beside those that are configured. */
+  /** Directories that plans may be started from, besides the configured ones. */
   readonly planRoots: readonly string[];
 }
 
-/** The parts of the configuration that somebody reads. */
+/** The parts of the configuration that are in use. */
 const KNOWN_PARTS: readonly string[] = ['retention', 'logs', 'secrets', 'commands', 'plans', 'workflows'];
 
 export function openSettings(options: SettingsOptions): SettingsDesk {
@@ -203,7 +203,7 @@ function sourcesOf({ dataDirectory, env, providers, workflowDirectories }: Setti
   ];
 }
 
-/** What is wrong with the configuration, in words. */
+/** The problems of the configuration, as text. */
 function problemOf(dataDirectory: string): string | undefined {
   const parts = readConfigFile(dataDirectory);
   if (!parts.ok) return `It is not used: ${parts.error}.`;
@@ -220,7 +220,7 @@ function problemOf(dataDirectory: string): string | undefined {
   return problems.length === 0 ? undefined : problems.join(' ');
 }
 
-/** A name that is more than a word is not shown: it may be a secret that was put into the wrong place. */
+/** A name that is more than a word is not shown: it may be a misplaced secret. */
 function unknownParts(names: readonly string[]): readonly string[] {
   const unknown = names.filter(name => !KNOWN_PARTS.includes(name));
   if (unknown.length === 0) return [];

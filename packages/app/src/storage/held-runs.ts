@@ -4,8 +4,8 @@ import type { CommitNotice, RunFeed, RunReader, RunRecord } from '@signalbox/run
 type Listed = Awaited<ReturnType<RunReader['runs']>>;
 
 /**
- * Runs as they are, for whoever looks: what waits for the disk is paused, and says why, though that cannot be committed. Such a
- * run is committed as running, or as it was before it was taken up.
+ * Runs in their actual state: a run that waits for the disk is shown as paused with the reason, though that cannot be committed. It is
+ * committed as running, or as it was before it was resumed.
  */
 export function withHeld<Reader extends Pick<RunReader, 'run' | 'runs' | 'children'>>(
   reader: Reader,
@@ -31,7 +31,7 @@ export function withHeld<Reader extends Pick<RunReader, 'run' | 'runs' | 'childr
         const page = await reader.runs(filter);
         return { ...page, items: page.items.map(shown) };
       }
-      // Held runs are committed as something else: when paused ones are asked for, they are among all others.
+      // Held runs are committed with another status, so a query for paused ones must search all.
       const asked = new Set(filter.status);
       const status = asked.has('paused') ? runStatus.options : filter.status;
       const page = await reader.runs({ ...filter, status });
@@ -40,7 +40,7 @@ export function withHeld<Reader extends Pick<RunReader, 'run' | 'runs' | 'childr
   };
 }
 
-/** Tells besides commits when runs are held or let go: a notice with nothing in it. */
+/** Also notifies, besides commits, when runs are held or released: with an empty notice. */
 export function feedWithHeld(
   feed: RunFeed,
   storage: { standing(): StorageStanding; subscribe(listener: () => void): () => void },

@@ -18,28 +18,27 @@ import type { Blobs, Commit, CommitError, Committed, RunOrigin, RunReader } from
 import { storageFaultOf, thrownStorageFault } from '@signalbox/store';
 
 /**
- * Writes of runs that wait when the disk takes nothing.
+ * Holds writes of runs while the disk accepts none.
  *
- * 1. A write that the disk refuses is not answered: it waits, and so does every write after it. Nothing that was answered is
- *    lost, nothing is done twice, and a run that waits for its commit starts no work: it is paused.
- * 2. The first that waits is tried again after a wait that doubles. When it is through, the rest follow in their order.
- * 3. What waits is only in memory: `standing` tells it, and `onOver` is told when it is over, with how long it took.
- * 4. When the process ends, each is tried once more and then answered with why. What is committed stays the truth.
+ * 1. A write that the disk refuses is not answered: it waits, and so does every later write. Nothing that was answered is lost, nothing is
+ *    done twice, and a run that waits for its commit starts no work: it is paused.
+ * 2. The first waiting write is retried after doubling waits. When it succeeds, the rest follow in order.
+ * 3. Waiting writes are only in memory: `standing` shows them, and `onOver` is called at the end, with the duration.
+ * 4. When the process ends, each is tried once more and then answered with the reason. Commits stay the truth.
  */
 export interface StorageDesk extends Commit {
-  /** Keeps blobs of a run. */
+  /** Stores blobs of a run. */
   put(run: RunId, contents: readonly Uint8Array[]): ReturnType<Blobs['put']>;
   /**
-   * Resolves when the disk takes a file of some size, or the process ends: then false. For work that was refused by the disk
-   * outside of commits.
+   * Resolves when the disk accepts a file of some size; false if the process ends first. For work that the disk refused outside of commits.
    */
   room(run: RunId): Promise<boolean>;
   standing(): StorageStanding;
   /** Called whenever the standing changed. */
   subscribe(listener: () => void): () => void;
-  /** Why nothing can be asked for now; undefined where it can. */
+  /** Why nothing can be requested now; undefined if it can. */
   refusal(): ErrorEnvelope<'store/held'> | undefined;
-  /** Nothing waits any more, now and later. */
+  /** Ends all waits, now and later. */
   endWaits(): void;
 }
 
@@ -48,34 +47,34 @@ export interface StorageDeskOptions {
   readonly dataDirectory: string;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Told of every run that was held, when it is no longer. */
+  /** Called for every held run when it is released. */
   readonly onOver?: (run: RunId, hold: Hold) => void;
 }
 
-/** A time in which nothing could be written. */
+/** A period in which nothing could be written. */
 export interface Hold {
   readonly reason: StorageReason;
   readonly since: Timestamp;
 }
 
-/** A write that waits. `attempt` answers why the disk refused it, or nothing where it is through. */
+/** A waiting write. `attempt` returns why the disk refused it, or nothing on success. */
 interface Waiting {
   readonly run: RunId;
-  /** Where the run comes from, if this is the write that creates it. */
+  /** The origin of the run, if this write creates it. */
   readonly origin?: RunOrigin | undefined;
   attempt(isLast: boolean): Promise<StorageReason | undefined>;
 }
 
 const FIRST_WAIT_MS = 250;
 const MOST_WAIT_MS = 5000;
-/** More than any commit needs beside its blobs. */
+/** More than any commit needs besides its blobs. */
 const ROOM_BYTES = 256 * 1024;
 
 export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
   const { store, dataDirectory, clock, timers, onOver } = options;
   const listeners = new Set<() => void>();
   const queue: Waiting[] = [];
-  /** Runs that wait, and those above them. */
+  /** Waiting runs and their ancestors. */
   const heldRuns = new Set<RunId>();
   let hold: Hold | undefined;
   let waitMs = FIRST_WAIT_MS;
@@ -87,7 +86,7 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
     for (const listener of [...listeners]) listener();
   };
 
-  /** Tries, and waits for as long as the disk is to blame. */
+  /** Tries, and waits as long as the disk is the cause. */
   function patiently<T>(
     { run, origin }: Pick<Waiting, 'run' | 'origin'>,
     work: () => Promise<T>,
@@ -123,7 +122,7 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
     if (queue.length === 1) schedule();
   }
 
-  /** The run and those above it: what a child waits for, its parents wait for. */
+  /** The run and its ancestors: parents wait for their children. */
   async function addHeld({ run, origin }: Waiting): Promise<void> {
     for (let at: RunId | undefined = run; at !== undefined && !heldRuns.has(at); ) {
       heldRuns.add(at);
@@ -152,7 +151,7 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
     schedule();
   }
 
-  /** Tries what waits in its order, as far as the disk takes it. */
+  /** Tries waiting writes in order, as far as the disk accepts them. */
   async function through(): Promise<StorageReason | undefined> {
     for (let first = queue[0]; first !== undefined; first = queue[0]) {
       const fault = await first.attempt(isEnding);
@@ -168,7 +167,7 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
     hold = undefined;
     waitMs = FIRST_WAIT_MS;
     heldRuns.clear();
-    // A process that ends has answered what waited, which says nothing of the disk.
+    // An ending process has answered all waits, which says nothing about the disk.
     if (over === undefined || isEnding) return;
     for (const run of runs) onOver?.(run, over);
     tell();
@@ -221,8 +220,8 @@ function faultIn(outcome: Result<unknown, ErrorEnvelope>): StorageReason | undef
 }
 
 /**
- * Commits. One whose outcome is unknown is looked for: only this process writes, so a run that is a version further has it;
- * else it is not there, and can be repeated.
+ * Commits. If the outcome is unknown, it is looked up: only this process writes, so a run that is one version further has the commit;
+ * otherwise it can be repeated.
  */
 async function commitOrFind(
   store: StorageDeskOptions['store'],

@@ -1,13 +1,13 @@
 import type { Guard, WriteSet } from '@signalbox/runs';
 
 /**
- * A commit on its way from a thread to the host: one JSON text instead of a copy of every object, so it holds plain data only.
- * The judge decides whether it is a valid commit.
+ * A commit on its way from a thread to the host: one JSON text instead of a copy of every object, so it holds plain data only. The judge
+ * decides whether it is valid.
  */
 export interface CommitMessage {
   readonly writes: WriteSet;
   readonly guard: Guard;
-  /** How long the frames took that were made since the last commit, in milliseconds. */
+  /** The durations of the frames since the last commit, in milliseconds. */
   readonly frames: readonly number[];
 }
 

@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { CompileCache } from '@signalbox/plan';
 
 /**
- * Compiled modules in files of the data directory. They are only a saving: one that is gone or cannot be written is compiled
- * again, and so is code that holds a secret. A file is there as a whole or not at all, and names the digest of its code, so that a damaged one does not count.
+ * Compiled modules in files of the data directory. They only save time: a missing or unwritable one is compiled again, and so is code that
+ * holds a secret. A file is complete or absent, and names the digest of its code, so that a damaged one is ignored.
  */
 export function compiledFiles(
   directory: string,
@@ -30,7 +30,7 @@ export function compiledFiles(
         writeFileSync(temporary, `// ${digestOf(code)}\n${code}`, { mode: 0o600 });
         renameSync(temporary, fileOf(key));
       } catch {
-        // A disk that is full or read-only costs time, nothing else.
+        // A full or read-only disk only costs time.
       }
     },
   };

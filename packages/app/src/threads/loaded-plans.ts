@@ -5,7 +5,7 @@ import { type CompileCache, type ImportLimit, type LoadedPlan, loadKept, loadPla
 import { readPlainFile } from '@signalbox/plan/plain-file';
 import type { PlanSource } from './thread-api.ts';
 
-/** The plans of a thread. A module cannot be unloaded, so a plan whose files are as they were is not loaded again. */
+/** The plans of a thread. A module cannot be unloaded, so a plan with unchanged files is not loaded again. */
 export interface LoadedPlans {
   load(source: PlanSource): Promise<Result<LoadedPlan, ErrorEnvelope>>;
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps a thread to the file descriptors that it opened itself. Descriptors are the whole process's: a plan that closes numbers it does
- * not know ends the process, and one that writes to them writes to the database.
+ * Restricts a thread to the file descriptors that it opened itself. Descriptors belong to the whole process: a plan that closes unknown
+ * numbers ends the process, and one that writes to them writes to the database.
  */
 import type { EventEmitter } from 'node:events';
 import fs from 'node:fs';
@@ -14,7 +14,7 @@ const CHANGING = [
 /** Functions that take a path, or the number of a descriptor instead. */
 const EITHER = ['readFile', 'writeFile', 'appendFile', 'truncate'].flatMap(name => [name, `${name}Sync`]);
 
-/** The input and the outputs of the process can be used, but not closed. */
+/** The standard streams can be used, but not closed. */
 const STANDARD = [0, 1, 2];
 const USED = new Set([...['read', 'readv', 'write', 'writev'].flatMap(name => [name, `${name}Sync`]), ...EITHER]);
 
@@ -30,7 +30,7 @@ export function guardDescriptors(
   const replace = (owner: object, name: string, call: (real: Call, args: readonly unknown[]) => unknown) => {
     const given = (owner as Functions)[name];
     if (given === undefined) return;
-    // A proxy keeps what else the function carries, such as how it is made to return a promise.
+    // A proxy keeps the function's other properties, such as its promise form.
     fix(
       owner,
       name,

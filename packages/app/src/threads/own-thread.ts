@@ -5,7 +5,7 @@ export interface OwnThreadOptions extends Omit<PlanThreadsOptions, 'threads' | '
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Asks something of a thread that nothing else uses, and that ends with the answer. Nothing durable can be asked from in it. */
+/** Makes a request to a dedicated thread that ends with the answer. Nothing durable can be requested in it. */
 export async function inOwnThread<T>(
   { signal, ...options }: OwnThreadOptions,
   ask: (threads: PlanThreads) => Promise<T | ThreadLost>,

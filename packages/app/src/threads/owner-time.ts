@@ -1,16 +1,15 @@
 import { Bug, type Timestamp } from '@signalbox/model';
 import { type ArtifactRecord, type Frame, isShort, type KeptEvent, type Task, type WriteSet } from '@signalbox/runs';
 
-/** How long before its commit a frame may have begun: a render that takes longer has lost its thread. */
+/** How long before its commit a frame may have started: a slower render has lost its thread. */
 const FRAME_MS = 120_000;
 
 /**
- * What a thread commits, with the owner's time (R39). A plan's code may do to the clock of its thread what it likes.
+ * A thread's commit with the owner's time (R39). A plan's code may manipulate the clock of its thread.
  *
- * 1. Everything that happened with the commit has the time of the commit: the commit itself, its events, transitions and
- *    artifacts.
- * 2. A frame keeps the time that its render saw, which a replay needs, if that was just now.
- * 3. What is told of tasks is not of the future.
+ * 1. Everything in the commit has the time of the commit: the commit itself, its events, transitions and artifacts.
+ * 2. A frame keeps the time that its render saw, which a replay needs, if that is recent.
+ * 3. Times of tasks are not in the future.
  */
 export function withOwnerTime(writes: WriteSet, now: number): WriteSet {
   const at = timestamp(now);

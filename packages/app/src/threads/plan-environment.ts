@@ -7,7 +7,7 @@ import { projectOf } from '../runs/plan-places.ts';
 import { basicEnvironment, chosenVariables, type Environment, type ProcessEnvironment } from './basic-environment.ts';
 import type { PlanSource } from './thread-api.ts';
 
-/** Where a project says what its plans need. */
+/** Where a project declares what its plans need. */
 const PLANS_FILE = path.join('.signalbox', 'plans.json');
 
 const settings = z.strictObject({
@@ -19,8 +19,8 @@ const settings = z.strictObject({
 });
 
 /**
- * The environment of a plan: the basics, and what its project declares. Keys of providers are withheld, declared or not: agents
- * call models, plans do not. Returns why a declaration cannot be understood.
+ * The environment of a plan: the basics, and what its project declares. Provider keys are withheld, declared or not: agents call models,
+ * plans do not. Returns why a declaration is invalid.
  */
 export function planEnvironment(source: PlanSource, env: ProcessEnvironment): Result<Environment, string> {
   const declared = declaredBy(source);

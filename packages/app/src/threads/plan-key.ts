@@ -4,14 +4,14 @@ import type { ImportClosure } from '@signalbox/plan';
 import { readPlainFile } from '@signalbox/plan/plain-file';
 import type { PlanSource } from './thread-api.ts';
 
-/** Names plan files: equal for the same files with the same contents, whether they are on disk or kept by a run. */
+/** Identifies plan files: equal for the same files with the same contents, whether on disk or stored by a run. */
 export type PlanKey = string;
 
-/** Plan files whose imports are known, so that their key follows without running any of their code. */
+/** Plan files with known imports, so that their key can be computed without running their code. */
 export interface KnownPlans {
-  /** Undefined while the imports of a file are not known, or after one of them changed. */
+  /** Undefined while the imports of a file are unknown, or after one of them changed. */
   keyOf(source: PlanSource): PlanKey | undefined;
-  /** Takes down what a plan file imports. */
+  /** Records the imports of a plan file. */
   learn(source: PlanSource, closure: Pick<ImportClosure, 'root' | 'entry' | 'files'>): PlanKey;
 }
 

@@ -8,20 +8,20 @@ import { PortClosedError } from './port-calls.ts';
 import type { ThreadHost } from './thread-api.ts';
 
 /**
- * The threads of a process, and who is in which.
+ * The threads of a process, and their occupants.
  *
  * 1. A thread runs code of one plan's files only (R39). Runs of the same files share threads.
- * 2. A thread that nobody is in is kept for the next who wants one, a few of them; so is one that has run no code yet.
- * 3. A thread that is silent takes nobody in.
+ * 2. A few empty threads are kept for the next request; so is one that has run no code yet.
+ * 3. A silent thread accepts nobody.
  */
 export interface PlanSeats {
-  /** A thread for code of these plan files; for files that are not known yet, one that has run no other code. */
+  /** A thread for code of these plan files; for unknown files, one that has run no other code. */
   take(plan: PlanKey | undefined): Seat;
-  /** A thread for loading a plan file whose imports are not known; shared with others that load the same file. */
+  /** A thread for loading a plan file with unknown imports; shared with others that load the same file. */
   takeForFile(file: string): Seat;
-  /** A thread that nobody else will be in. */
+  /** A dedicated thread. */
   takeOwn(): Seat;
-  /** Works in a thread. Undefined where the thread was lost and nobody can say that this was to blame. */
+  /** Works in a thread. Undefined if the thread was lost and this work cannot be identified as the cause. */
   work<T>(
     seat: Seat,
     who: RunId | symbol,
@@ -35,18 +35,18 @@ export interface PlanSeats {
 
 export interface Seat {
   readonly thread: PlanThread;
-  /** Runs that it drives, and questions that go on in it, each with how long it may keep the thread silent alone. */
+  /** Runs that it drives, and its running requests, each with how long it may keep the thread silent alone. */
   readonly busy: Map<RunId | symbol, number>;
   readonly isOwn: boolean;
-  /** Whose code it runs; undefined while it has run none, or none that is known. */
+  /** The plan whose code it runs; undefined while it has run none, or none that is known. */
   plan?: PlanKey | undefined;
   /** It has run code. */
   isUsed?: boolean;
   /** The file that is loaded in it first. */
   file?: string | undefined;
-  /** It is ended for what somebody wants of one run: nobody in it is to blame. */
+  /** It is ended because of a command for one run: nobody in it is to blame. */
   isPardoned?: boolean;
-  /** Why it was lost, and whether there was more than one in it then. */
+  /** Why it was lost, and whether it had more than one occupant then. */
   readonly lost: Promise<{ readonly reason: string; readonly wasShared: boolean }>;
 }
 
@@ -58,10 +58,10 @@ export interface ThreadLost {
 export interface PlanSeatsOptions {
   readonly timers: Timers;
   readonly threadTime: ThreadTime | undefined;
-  /** How many threads share the runs of one plan, and how many are kept that nobody is in. */
+  /** How many threads share the runs of one plan, and how many empty ones are kept. */
   readonly threads: number;
   readonly beatMs: number;
-  /** How long a thread that several are in may stay silent. */
+  /** How long a shared thread may stay silent. */
   readonly sharedSilenceMs: number;
   readonly memoryMb: number;
   readonly cacheDirectory: string | undefined;
@@ -95,10 +95,10 @@ export function createPlanSeats(newHost: (seat: () => Seat) => ThreadHost, optio
 
   const open = () => [...seats].filter(({ isOwn, thread }) => !isOwn && !thread.isSilent);
 
-  /** One that has run no code yet. */
+  /** A thread that has run no code yet. */
   const fresh = () => open().find(({ isUsed, busy }) => isUsed !== true && busy.size === 0) ?? newSeat(false);
 
-  /** Threads that were used and that nobody is in any more; of too many the oldest end. */
+  /** Used threads without occupants; the oldest end if there are too many. */
   function tidy(): void {
     const idle = [...seats].filter(seat => !seat.isOwn && seat.busy.size === 0 && seat.isUsed === true);
     for (const { thread } of idle.filter(({ plan }) => plan === undefined)) thread.end('nobody knows what it loaded');

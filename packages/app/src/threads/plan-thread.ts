@@ -9,19 +9,19 @@ import type { ThreadCalls, ThreadHost } from './thread-api.ts';
 /**
  * A thread that drives runs, and how long it has not answered.
  *
- * How long is counted in the time that the thread has had: what it computed, and what it waited with nothing to do. A machine that is busy
- * with other programs gives it neither, so a plan that does nothing wrong is not given up there. Time that is neither, because the thread
- * waits for the processor or for a call that blocks it, counts for a twentieth.
+ * That is measured in the time that the thread has had: computing, or idle. A machine that is busy with other programs gives it neither, so
+ * an innocent plan is not given up there. Other time, in which the thread waits for the processor or for a blocking call, counts for a
+ * twentieth.
  */
 export interface PlanThread {
   readonly calls: Remote<ThreadCalls>;
-  /** Resolves once, with why, when nothing can be asked of the thread any more. */
+  /** Resolves once, with the reason, when the thread can no longer be used. */
   readonly gone: Promise<string>;
   /** Whether it is ending, or has answered before and is silent now. */
   readonly isSilent: boolean;
   /** Whether it answers within this time. */
   answers(ms: number): Promise<boolean>;
-  /** Ends it unless it is taken back before the thread has had this much time. */
+  /** Ends it unless the returned function is called before the thread has had this much time. */
   limit(ms: number, why: string): () => void;
   /** Ends it, whatever it does. */
   end(why: string): void;
@@ -29,11 +29,11 @@ export interface PlanThread {
 
 export interface ThreadOptions {
   readonly timers: Timers;
-  /** The time that a thread has had, in milliseconds; undefined while it cannot be asked. */
+  /** The time that a thread has had, in milliseconds; undefined while it cannot be determined. */
   readonly threadTime?: ThreadTime | undefined;
   /** How often it is asked for a sign of life. */
   readonly beatMs: number;
-  /** How long it may stay silent now. */
+  /** How long it may currently stay silent. */
   readonly silenceMs: () => number;
   readonly memoryMb: number;
   readonly cacheDirectory: string | undefined;
@@ -43,7 +43,7 @@ export interface ThreadOptions {
 
 export type ThreadTime = (worker: Worker) => Promise<number | undefined>;
 
-/** Works whatever the thread does: V8 asks it between two instructions. */
+/** Works whatever the thread does: V8 interrupts it between two instructions. */
 export const threadTime: ThreadTime = async worker => {
   const cpu = await worker.cpuUsage().catch(() => undefined);
   return cpu && (cpu.user + cpu.system) / 1000 + worker.performance.eventLoopUtilization().idle;
@@ -51,7 +51,7 @@ export const threadTime: ThreadTime = async worker => {
 
 /** The share that counts of time in which a thread neither computed nor was idle. */
 const UNUSED_SHARE = 1 / 20;
-/** Between two looks at the memory of a thread. */
+/** Between two checks of a thread's memory. */
 const LOOK_MS = 100;
 const MB = 1024 * 1024;
 
@@ -84,7 +84,7 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
     void worker.terminate();
   };
 
-  /** V8 bounds what a thread has in objects. It counts buffers and does not bound them. */
+  /** V8 bounds a thread's objects. It counts buffers but does not bound them. */
   const look = () => {
     cancelLook = options.timers.after(LOOK_MS, async () => {
       // A thread that is starting, or gone, has none.
@@ -92,7 +92,7 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
       if (isGone || reason !== undefined) return;
       if (used === undefined) return look();
       const [buffers, all] = [used.external_memory / MB, (used.external_memory + used.used_heap_size) / MB];
-      // Objects that nobody needs any more are among those that are counted: together they may be half as many again.
+      // The count includes garbage: together they may be half as many again.
       if (buffers > options.memoryMb || all > options.memoryMb * 1.5)
         return end(`its buffers took ${Math.round(buffers)} MB of memory, and ${options.memoryMb} MB is the limit`);
       look();
@@ -107,7 +107,7 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
   let usedMs: number | undefined;
   const limits = new Set<{ readonly atMs: number; readonly why: string }>();
 
-  /** Asks how much time the thread has had since it was asked before, and does not wait for the answer. */
+  /** Asks how much time the thread has had since the last call, without waiting for the answer. */
   const count = () => {
     countedMs += options.beatMs * UNUSED_SHARE;
     void (options.threadTime ?? threadTime)(worker).then(ms => {

@@ -18,11 +18,11 @@ export type { ThreadLost } from './plan-seats.ts';
 /**
  * The threads that drive the runs of a process, many runs each.
  *
- * T1  A thread that spins, dies or runs out of memory is replaced. Its runs go on, each in a thread of its own.
- * T2  A run whose thread is gone while it was alone in it is to blame, and is given back with the reason.
- * T3  What a run committed is all that is taken along: it goes on as after a crash.
- * T4  A command does not wait for a thread that does not answer: the thread is ended, and what the command says is done to
- *     what the run committed. A run that is to halt is given back with the command; any other goes on and obeys.
+ * T1  A thread that spins, dies or runs out of memory is replaced. Its runs continue, each in its own thread.
+ * T2  A run that was alone in a lost thread is to blame, and is returned with the reason.
+ * T3  Only a run's commits are carried over: it continues as after a crash.
+ * T4  A command does not wait for a thread that does not answer: the thread is ended, and the command is applied to the run's commits. A
+ *     run to be halted is returned with the command; any other continues and obeys.
  */
 export interface PlanThreads {
   load(source: PlanSource, input: Json): Promise<Result<PlanFacts, ErrorEnvelope> | ThreadLost>;
@@ -33,19 +33,19 @@ export interface PlanThreads {
     key: string,
     value: Json | undefined,
   ): Promise<Result<string | undefined, ErrorEnvelope> | ThreadLost>;
-  /** Why a run's plan does nothing with a signal. `source` is asked for where nobody drives the run. */
+  /** Why a run's plan ignores a signal. `source` is used if nothing drives the run. */
   signalFault(
     run: RunId,
     signal: { readonly name: string; readonly payload: Json },
     source: () => Promise<Result<PlanSource | undefined, ErrorEnvelope>>,
   ): Promise<Result<SignalFault | undefined, ErrorEnvelope> | ThreadLost>;
-  /** Makes the frames of a recorded run again. */
+  /** Replays a recorded run. */
   replay(job: ReplayJob): Promise<Result<readonly RunReplay[], ErrorEnvelope> | ThreadLost>;
   /** Checks the record of a run. */
   verify(job: VerifyJob): Promise<Result<RunReport, ErrorEnvelope> | ThreadLost>;
-  /** `again` says with which job a run goes on that lost its thread. */
+  /** `again` returns the job with which a run continues that lost its thread. */
   drive(job: DriveJob, again: () => Promise<DriveJob>): Promise<DriveEnd | ThreadLost | Halted>;
-  /** What became of the command; undefined where nobody drives the run. */
+  /** The result of the command; undefined if nothing drives the run. */
   command(run: RunId, command: RunCommand): Promise<CommandAnswer | undefined>;
   limit(run: RunId, verdict: StopVerdict): void;
   /** A run of a sub-plan is where its parent is. */
@@ -54,10 +54,10 @@ export interface PlanThreads {
   close(): void;
 }
 
-/** What a run is told that is not to go on. */
+/** Commands that halt a run. */
 type HaltCommand = Extract<RunCommand, { readonly kind: 'pause' | 'stop' | 'terminate' }>;
 
-/** The thread did not answer and was ended; the command is still to be carried out. */
+/** The thread did not answer and was ended; the command is still to be applied. */
 export interface Halted {
   readonly status: 'halted';
   readonly command: HaltCommand;
@@ -68,7 +68,7 @@ export interface PlanThreadsOptions {
   /** How many threads share the runs of one plan; runs that lost theirs have more. */
   readonly threads: number;
   readonly beatMs?: number;
-  /** How long a thread with several runs may stay silent, one with a single run, and one that only loads a plan, in the thread's time. */
+  /** How long a thread may stay silent, with several runs, with a single run, and while loading a plan, in the thread's time. */
   readonly sharedSilenceMs?: number;
   readonly aloneSilenceMs?: number;
   readonly loadSilenceMs?: number;
@@ -76,11 +76,11 @@ export interface PlanThreadsOptions {
   readonly loadMs?: number;
   readonly threadTime?: ThreadTime | undefined;
   readonly memoryMb?: number;
-  /** Where compiled modules of plans are kept, if anywhere. */
+  /** Where compiled modules of plans are cached, if anywhere. */
   readonly cacheDirectory?: string | undefined;
-  /** How threads recognise secrets, in what they are told and in what they tell. */
+  /** How threads recognise secrets, in their input and output. */
   readonly secrets?: SharedSecrets | undefined;
-  /** What the environments of plans are made of, beside the basics of the process; that of the process by default. */
+  /** The source of plan environments, besides the basics of the process; defaults to that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Starts a thread at once: one will be needed. */
   readonly warm?: boolean | undefined;
@@ -91,14 +91,14 @@ const BEAT_MS = 250;
 const SHARED_SILENCE_MS = 1000;
 const ALONE_SILENCE_MS = 60_000;
 const LOAD_SILENCE_MS = 10_000;
-/** A plan whose import does not end says so itself before; this is for one that broke its thread. */
+/** A plan whose import does not end reports that earlier itself; this is for one that broke its thread. */
 const LOAD_MS = 60_000;
 
-/** How long a command waits before it asks for a sign of life, how long for that, and how long it waits for a thread that lives. */
+/** How long a command waits before it asks for a sign of life, how long for that, and how long it waits for a live thread. */
 const PATIENCE = { answerMs: 1000, pingMs: 1000, livingMs: Number.POSITIVE_INFINITY };
 const STOP_PATIENCE = { answerMs: 300, pingMs: 300, livingMs: 5000 };
 
-/** Where a run is driven, as one thread sees it; undefined where nobody drives it. */
+/** Where a run is driven, from one thread's view; undefined if nothing drives it. */
 export type DrivenWhere = (run: RunId) => 'here' | 'elsewhere' | undefined;
 
 export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, options: PlanThreadsOptions): PlanThreads {
@@ -130,7 +130,7 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
   const moving = new Map<RunId, Promise<unknown>>();
   const halting = new Map<RunId, HaltCommand>();
 
-  /** Tells a thread the environment of the plan whose code it is about to run. */
+  /** Passes a thread the environment of the plan whose code it is about to run. */
   function ready(seat: Seat, source: PlanSource): Seat {
     const variables = planEnvironment(source, env);
     const text = JSON.stringify(variables);
@@ -167,7 +167,7 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
     }
   }
 
-  /** A thread whose code throws where nothing of ours may throw, or answers what is no answer, was broken by its plan. */
+  /** A thread that throws where our code cannot throw, or returns an invalid answer, was broken by its plan. */
   async function unbroken<T>(seat: Seat, ask: () => Promise<T>): Promise<T | ThreadLost> {
     let why = 'it gave no answer';
     try {
@@ -187,7 +187,7 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
     seat.thread.end('the code of a plan broke it');
   }
 
-  /** Asks a thread; if that is lost to somebody else's fault, one of its own. */
+  /** Makes a request to a thread; if that is lost because of another occupant, to a dedicated one. */
   async function once<T>(seat: Seat, silenceMs: number, ask: (seat: Seat) => Promise<T>): Promise<T | ThreadLost> {
     const who = Symbol('question');
     const answer = await seats.work(seat, who, silenceMs, () => ask(seat));
@@ -243,12 +243,12 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
       halting.delete(run);
       return answer;
     } catch (error) {
-      // A run that breaks the thread that is its own is to blame.
+      // A run that breaks its dedicated thread is to blame.
       if (!(error instanceof PortClosedError) && !seat.isOwn) broken(seat);
       seat.thread.end('the code of a plan broke it');
       await attended;
       await seat.lost;
-      // Whoever drives it hears of the loss at the same moment, and looks why it was.
+      // The driver learns of the loss at the same moment, and determines the cause.
       await new Promise<void>(resolve => timers.after(0, resolve));
       if (seatOf.get(run) === seat) seatOf.delete(run);
       return 'lost';
@@ -257,7 +257,7 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
 
   /** Ends a thread that does not answer while a command waits for it. */
   async function attend(seat: Seat, given: RunCommand, asked: Promise<unknown>): Promise<void> {
-    // What these tell is durable: a thread that takes them late, or another in its place, finds it.
+    // Their content is durable: a thread that gets them late, or its replacement, finds it.
     if (given.kind === 'wake' || given.kind === 'input') return;
     const isStop = given.kind === 'stop' || given.kind === 'terminate';
     const { answerMs, pingMs, livingMs } = isStop ? STOP_PATIENCE : PATIENCE;

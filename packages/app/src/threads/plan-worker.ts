@@ -1,4 +1,4 @@
-/** The entry of a thread: it loads plans, drives their runs, and asks the host for everything that is durable. */
+/** The entry of a thread: it loads plans, drives their runs, and asks the host for everything durable. */
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { type ErrorEnvelope, err, ok, type Result, type RunId, thrownMessage } from '@signalbox/model';
@@ -32,7 +32,7 @@ import { data, guardThread, port } from './thread-guard.ts';
 
 const machine = thisMachine();
 const { memoryMb, keepCode } = data;
-/** A plan that is not imported when its thread has had nothing to do for so long waits for something that does not come. */
+/** A plan whose import has left its thread idle for this long waits for something that never comes. */
 const IMPORT_MS = 20_000;
 const MB = 1024 * 1024;
 const { eventLoopUtilization } = performance;
@@ -45,7 +45,7 @@ const lives = new Map<RunId, PlanRun>();
 const loading = new Map<RunId, Promise<unknown>>();
 const verdicts = new Map<RunId, StopVerdict>();
 const queries = new Map<string, Queries>();
-/** How long the frames took whose times are not told yet. */
+/** Frame durations that are not reported yet. */
 const frames: number[] = [];
 const progresses = new Map<string, TaskRequest['progress']>();
 const watcher = createFileWatcher(machine);
@@ -91,7 +91,7 @@ const calls: ThreadCalls = {
     const loaded = await plans.load(source);
     return loaded.ok ? ok(signalFault(loaded.value.plan, name, payload)) : loaded;
   },
-  // What few threads do is loaded by those that do it.
+  // Rarely used code is loaded on demand.
   replay: async job => (await import('../replay/replay-job.ts')).doReplay(plans, job, filter),
   verify: async ({ dataDirectory, run, expectHead }) =>
     (await import('../run-journal/verify-run.ts')).verifyRun(dataDirectory, run, expectHead),
@@ -116,7 +116,7 @@ const read =
   (method: ReadMethod) =>
   (...args: readonly unknown[]) =>
     host.call('read', method, args);
-/** What the engine reads of a run; everything else is the host's. */
+/** The engine's reads of a run; everything else is the host's. */
 const reader = {
   run: read('run'),
   children: read('children'),
@@ -223,7 +223,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
   return ok(live);
 }
 
-/** Opened when a plan asks its first question. */
+/** Opened at a plan's first query. */
 function queriesOf(database: string): Queries {
   const known = queries.get(database);
   if (known !== undefined) return known;
@@ -233,7 +233,7 @@ function queriesOf(database: string): Queries {
   return opened.value;
 }
 
-/** A sub-plan's run can be spoken to like any other while it lives. */
+/** A sub-plan's run accepts commands like any other while it lives. */
 function adopt(run: RunId, parent: RunId, live: PlanRun): void {
   lives.set(run, live);
   host.tell('subRun', run, parent, true);
@@ -245,7 +245,7 @@ function adopt(run: RunId, parent: RunId, live: PlanRun): void {
   live.finished.then(forget, forget);
 }
 
-/** What a plan's code says in an answer or an error goes to people and logs. A plan's own files stay as they are. */
+/** Removes secrets from answers and errors of a plan's code, which reach people and logs. The plan's own files are unchanged. */
 function withoutSecrets(given: ThreadCalls): ThreadCalls {
   const wrapped = Object.entries(given).map(([name, call]) => {
     const cleaned = async (...args: readonly unknown[]) => {
@@ -261,12 +261,12 @@ function withoutSecrets(given: ThreadCalls): ThreadCalls {
   return Object.fromEntries(wrapped) as unknown as ThreadCalls;
 }
 
-/** The error itself, or one in its place if it does not let itself be changed. */
+/** The error itself, or a replacement if it cannot be changed. */
 function withText(thrown: unknown, message: string): Error {
   try {
     if (thrown instanceof Error) return Object.assign(thrown, { message });
   } catch {
-    // Even looking at it may throw.
+    // Even inspecting it may throw.
   }
   return new Error(message);
 }
@@ -286,7 +286,7 @@ function obey(live: PlanRun, command: RunCommand): Promise<CommandAnswer> {
     case 'edit':
       return live.edit(command);
     case 'raise':
-      // Whether that is enough is said by the next verdict.
+      // The next verdict says whether that is enough.
       for (const run of lives.keys()) verdicts.set(run, { kind: 'go' });
       return live.raise(command.limits, command.by);
     case 'cancel':

@@ -1,7 +1,7 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
 import { thrownMessage, thrownText } from '@signalbox/model';
 
-/** Functions that the other side of a port may call. What goes over is plain data. */
+/** Functions that the other side of a port may call, with plain data. */
 export type Calls = object;
 
 type Function_ = (...args: never[]) => unknown;
@@ -13,11 +13,11 @@ export interface Remote<Api extends Calls> {
   call<Name extends keyof Api & string>(name: Name, ...args: Parameters_<Api, Name>): Promise<Answer<Api, Name>>;
   /** Without an answer. */
   tell<Name extends keyof Api & string>(name: Name, ...args: Parameters_<Api, Name>): void;
-  /** The other side is gone: whoever waits for it is told. */
+  /** The other side is gone: rejects all waiting calls. */
   close(): void;
 }
 
-/** What a call ends with whose answer can no longer come. */
+/** Rejects a call whose answer can no longer come. */
 export class PortClosedError extends Error {
   override readonly name = 'PortClosedError';
 }
@@ -29,8 +29,8 @@ type Message =
   | { readonly kind: 'threw'; readonly id: number; readonly error: unknown };
 
 /**
- * Connects two threads: each calls the functions that the other gave, and gets their answers. What the other side sends that is
- * no message, or that a function which gives no answer throws at, is dropped: it must not end this side.
+ * Connects two threads: each calls the other's functions and gets their answers. Invalid messages, and exceptions of functions without an
+ * answer, are dropped: they must not end this side.
  */
 export function connectPort<Api extends Calls>(port: MessagePort | Worker, local: Calls): Remote<Api> {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>();
@@ -50,7 +50,7 @@ export function connectPort<Api extends Calls>(port: MessagePort | Worker, local
       try {
         send({ kind: 'threw', id, error: error instanceof Error ? error : new Error(thrownMessage(error)) });
       } catch {
-        // What cannot be copied to the other side, such as a function that is its cause, is told in words.
+        // Anything that cannot be copied to the other side, such as a function as its cause, is sent as text.
         send({ kind: 'threw', id, error: new Error(thrownText(error)) });
       }
     }

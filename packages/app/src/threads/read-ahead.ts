@@ -1,13 +1,13 @@
 import type { RunId } from '@signalbox/model';
 import type { IntervalSpace, RunReader } from '@signalbox/runs';
 
-/** What is read of a run for the thread that takes it up: while the thread loads the plan, and as text, which is cheaper to hand over. */
+/** Reads a run for the thread that resumes it: while the thread loads the plan, and as text, which is cheaper to pass. */
 export interface ReadAhead {
-  /** The run is being handed to a thread. */
+  /** The run is being passed to a thread. */
   begin(run: RunId): void;
-  /** What a space holds in a frame, as `rowsText` writes it. */
+  /** The rows of a space in a frame, as written by `rowsText`. */
   at(run: RunId, space: IntervalSpace, frame: number): Promise<string>;
-  /** Nobody drives the run any more. */
+  /** The run is no longer driven. */
   end(run: RunId): void;
 }
 
@@ -17,7 +17,7 @@ export function createReadAhead(reader: Pick<RunReader, 'run' | 'at'>): ReadAhea
   const rows = new Map<RunId, Promise<Rows | undefined>>();
 
   async function read(run: RunId): Promise<Rows | undefined> {
-    // What is on its way to the thread goes first.
+    // Messages on their way to the thread go first.
     await new Promise(setImmediate);
     const record = await reader.run(run);
     if (record === undefined || !rows.has(run)) return undefined;
@@ -30,7 +30,7 @@ export function createReadAhead(reader: Pick<RunReader, 'run' | 'at'>): ReadAhea
   return {
     begin(run) {
       const reading = read(run);
-      // Whoever asks reads it again, and is told.
+      // The next caller reads again and gets the error.
       reading.catch(() => rows.delete(run));
       rows.set(run, reading);
     },
@@ -50,11 +50,11 @@ export function createReadAhead(reader: Pick<RunReader, 'run' | 'at'>): ReadAhea
 interface Rows {
   readonly frames: number;
   readonly version: number;
-  /** Each is given out once: a thread keeps what it was told. */
+  /** Each is returned once: the thread keeps it. */
   readonly texts: Map<IntervalSpace, string>;
 }
 
-/** Rows as they go to a thread. Their values came from JSON. */
+/** Rows as sent to a thread. Their values came from JSON. */
 function rowsText(rows: Awaited<ReturnType<RunReader['at']>>): string {
   return JSON.stringify([...rows]);
 }

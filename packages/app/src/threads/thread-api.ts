@@ -28,24 +28,24 @@ import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
 
-/** What a thread can be asked. A plan's code is loaded and called in threads, and nowhere else. */
+/** The requests to a thread. A plan's code is loaded and called only in threads. */
 export interface ThreadCalls {
   begin(beginning: ThreadBeginning): void;
-  /** Loads a plan, and says whether it takes the input. */
+  /** Loads a plan, and validates the input. */
   load(source: PlanSource, input: Json): Promise<Result<PlanFacts, ErrorEnvelope>>;
-  /** What can be said of a plan without a run of it. */
+  /** The facts about a plan without a run. */
   describe(source: PlanSource): Promise<Result<PlanOutline, ErrorEnvelope>>;
   /** What the first frame of a plan would show and do. Nothing is executed. */
   preview(source: PlanSource, input: Json): Promise<Result<PlanPreview, ErrorEnvelope>>;
-  /** Why a value does not fit a key of a plan's state; undefined where it does. */
+  /** Why a value does not fit a key of a plan's state; undefined if it does. */
   stateFault(
     source: PlanSource,
     key: string,
     value: Json | undefined,
   ): Promise<Result<string | undefined, ErrorEnvelope>>;
   /**
-   * Why the plan of a run does nothing with a signal: the one that is driven here, or else the one that is given. `not-driven`:
-   * neither is there, as when the run has just come to rest.
+   * Why the plan of a run ignores a signal: the one driven here, or else the given one. `not-driven`: there is neither, as when the run has
+   * just come to rest.
    */
   signalFault(
     run: RunId,
@@ -53,26 +53,26 @@ export interface ThreadCalls {
     name: string,
     payload: Json,
   ): Promise<Result<SignalFault | 'not-driven' | undefined, ErrorEnvelope>>;
-  /** Makes the frames of a recorded run again. */
+  /** Replays a recorded run. */
   replay(job: ReplayJob): Promise<Result<readonly RunReplay[], ErrorEnvelope>>;
   /** Checks the record of a run. */
   verify(job: VerifyJob): Promise<Result<RunReport, ErrorEnvelope>>;
-  /** Drives a run until it ends or cannot go on. The plan is loaded if it is not yet. */
+  /** Drives a run until it ends or cannot continue. Loads the plan if needed. */
   drive(job: DriveJob): Promise<DriveEnd>;
-  /** Answers when what the command did is committed. */
+  /** Resolves when the command's effects are committed. */
   command(run: RunId, command: RunCommand): Promise<CommandAnswer>;
-  /** Work that was asked of the host tells how it goes. */
+  /** Reports progress of the host's work. */
   progress(execution: string, progress: Parameters<TaskRequest['progress']>[0]): void;
   /** Whether the run may start more work. */
   limit(run: RunId, verdict: StopVerdict): void;
-  /** The variables that the code of its plan sees from now on. */
+  /** The variables that its plan's code sees from now on. */
   environment(variables: Readonly<Record<string, string>>): void;
   ping(): void;
 }
 
-/** What a thread asks of the host: everything that is durable, and the work of agents and people. */
+/** A thread's requests to the host: everything durable, and the work of agents and people. */
 export interface HostCalls {
-  /** What `commitText` makes. */
+  /** The result of `commitText`. */
   commit(text: string): ReturnType<Commit['commit']>;
   read(method: ReadMethod, args: readonly unknown[]): Promise<unknown>;
   execute(execution: string, request: RemoteRequest): Promise<TaskOutcome>;
@@ -80,12 +80,12 @@ export interface HostCalls {
   timeOver(run: RunId): Promise<void>;
   abort(execution: string): void;
   putBlobs(run: RunId, contents: readonly Uint8Array[]): ReturnType<Blobs['put']>;
-  /** What work does with the run's own files. */
+  /** Operations on the run's workspace. */
   workspace(run: RunId, request: WorkspaceRequest): Promise<Result<string, ErrorEnvelope>>;
   /** A sub-plan's run is driven in the same thread, until it is `driven: false`. */
   subRun(run: RunId, parent: RunId, driven: boolean): void;
   trace(run: RunId, entry: TraceEntry): void;
-  /** How long frames took that no commit told, in milliseconds. */
+  /** Durations of frames without a commit, in milliseconds. */
   framed(frames: readonly number[]): void;
 }
 
@@ -94,27 +94,27 @@ export type WorkspaceRequest =
   | { readonly kind: 'rollback'; readonly ref: string }
   | { readonly kind: 'diff'; readonly from: string; readonly to?: string | undefined };
 
-/** What a thread is started with. */
+/** The start data of a thread. */
 export interface ThreadData {
   readonly memoryMb: number;
-  /** Where compiled code of ours may be kept. */
+  /** Where our compiled code may be cached. */
   readonly codeDirectory?: string | undefined;
-  /** Keeps our code as it is compiled by now. The built entry gives it. */
+  /** Caches our compiled code. Supplied by the built entry. */
   readonly keepCode?: () => void;
 }
 
-/** What a thread is told before anything is asked of it. */
+/** Sent to a thread before any request. */
 interface ThreadBeginning {
-  /** Where compiled modules of plans are kept. */
+  /** Where compiled modules of plans are cached. */
   readonly cacheDirectory: string | undefined;
   /** How it recognises secrets. Without this, by their shape alone. */
   readonly secrets: SharedSecrets | undefined;
 }
 
-/** The host, as one thread has it. */
+/** The host, as one thread sees it. */
 export interface ThreadHost {
   readonly calls: HostCalls;
-  /** The thread is gone: work that it waits for ends. */
+  /** The thread is gone: ends the work that it waits for. */
   lost(): void;
 }
 
@@ -129,7 +129,7 @@ export type ReadMethod =
   | 'artifact'
   | 'artifactList';
 
-/** Where a plan comes from: its file as it is now, or the files that a run kept. */
+/** The source of a plan: its current file, or the stored files of a run. */
 export type PlanSource =
   | {
       readonly kind: 'file';
@@ -146,25 +146,25 @@ interface KeptFile {
 export interface PlanFacts {
   readonly name: string;
   readonly closure: ImportClosure;
-  /** Its runs work on files of their own. */
+  /** Whether its runs have their own workspace. */
   readonly workspace: boolean;
 }
 
 export interface DriveJob {
   readonly run: RunId;
   readonly source: PlanSource;
-  /** The same files as the run's record names them. */
+  /** The same files as named in the run's record. */
   readonly kept?: RunSource;
   readonly owner: OwnerId;
   readonly formerOwner?: FormerOwner | undefined;
   readonly create?: PlanRunOptions['create'];
   readonly isNew?: boolean;
   readonly startedBy?: string;
-  /** What is not as it was when the run was driven last. */
+  /** What changed since the run was last driven. */
   readonly changed: readonly string[];
   readonly limit: StopVerdict;
   readonly trace: boolean;
-  /** What `ctx.fs` reaches, and what of it nobody may enter. */
+  /** The root of `ctx.fs`, and the places in it that nobody may enter. */
   readonly directory: string;
   readonly refused: readonly string[];
   readonly workspace?: RunWorkspace;
@@ -181,9 +181,9 @@ export type RunCommand =
   | { readonly kind: 'cancel' | 'reset'; readonly node: string; readonly by: string }
   | ({ readonly kind: 'edit' } & StateEdit)
   | { readonly kind: 'raise'; readonly limits: StopConditions; readonly by: string }
-  /** What a node waits for may be there. */
+  /** A node may be able to continue. */
   | { readonly kind: 'wake'; readonly node: string }
-  /** Signals may have come. */
+  /** There may be new signals. */
   | { readonly kind: 'input' };
 
 /** A request without the author's code, which stays in its thread. */

@@ -1,9 +1,9 @@
 /**
- * What a thread takes for itself, and takes away, before the code of a plan is loaded in it. A plan is its author's code; this
- * keeps mistakes in it from what is not its own. It is no wall against code that wants to do harm: see docs/plans-and-trust.md.
+ * What a thread reserves and disables before plan code is loaded in it. A plan is its author's code; this protects the rest from its
+ * mistakes. It is not a barrier against malicious code: see docs/plans-and-trust.md.
  *
- * 1. The port to the host is this file's: no plan finds it where Node has it.
- * 2. What ends the process, or reaches the owner's memory and environment, refuses.
+ * 1. The port to the host belongs to this file: no plan finds it where Node has it.
+ * 2. Functions that end the process, or reach the owner's memory and environment, refuse.
  * 3. Descriptors that the thread did not open are neither closed nor used by it.
  * 4. Shared memory, which no limit of a thread counts, is bounded here.
  */
@@ -20,7 +20,7 @@ if (workerThreads.parentPort === null) throw new Bug('this is the entry of a thr
 export const port = workerThreads.parentPort;
 export const data = workerThreads.workerData as ThreadData;
 
-/** To be called when everything of ours is loaded, and before any plan is. */
+/** Call it when all our code is loaded, and before any plan is. */
 export function guardThread(sharedBytes: number): void {
   fix(workerThreads, 'parentPort', null);
   fix(workerThreads, 'workerData', null);
@@ -40,7 +40,7 @@ export function guardThread(sharedBytes: number): void {
     if (signal !== 0 && isOwner(Number(pid))) refuse('process.kill of the process itself', 'Throw an error instead.')();
     return kill(pid, signal);
   });
-  // `process.kill` calls it, with the process that it was looked up on.
+  // `process.kill` calls it on the process object that it was looked up on.
   const { _kill: rawKill } = process as unknown as { readonly _kill: (pid: number, signal: number) => number };
   fix(process, '_kill', (pid: number, signal: number) => {
     if (signal !== 0 && isOwner(Number(pid))) refuse('process._kill of the process itself')();
@@ -51,7 +51,7 @@ export function guardThread(sharedBytes: number): void {
   syncBuiltinESMExports();
 }
 
-/** Whether a signal to it would reach this process: by its id, its group, or everybody's. */
+/** Whether a signal to it would reach this process: by its id, its group, or as a broadcast. */
 function isOwner(pid: number): boolean {
   return pid === process.pid || pid === 0 || pid === -1 || pid === -process.pid;
 }

@@ -15,18 +15,18 @@ import type { HostCalls, ReadMethod, ThreadHost } from './thread-api.ts';
 export interface ThreadHostPorts {
   readonly store: Store;
   readonly ahead: Pick<ReadAhead, 'at'>;
-  /** What stamps everything that a thread commits. */
+  /** Stamps everything that a thread commits. */
   readonly clock: Clock;
-  /** Where what a thread commits waits for room. */
+  /** Where a thread's commits wait for space. */
   readonly storage: Pick<StorageDesk, 'commit' | 'put'>;
   readonly executor: HostExecutor;
-  /** Where runs are driven, as the thread sees it. */
+  /** Where runs are driven, from the thread's view. */
   readonly where: DrivenWhere;
   readonly onProgress: (run: RunId, execution: string, progress: TaskProgress) => void;
   readonly workspaces: WorkspaceDesk | undefined;
   readonly onSubRun: HostCalls['subRun'];
   readonly onTrace: HostCalls['trace'];
-  /** How long a frame took to make, in milliseconds. */
+  /** The duration of a frame, in milliseconds. */
   readonly onFramed: (ms: number) => void;
 }
 
@@ -36,14 +36,14 @@ const readable: readonly ReadMethod[] = [
 ];
 
 /**
- * What one thread may ask for, and the work that goes on for it. It is asked for runs that are driven in the thread and for the
- * runs of their sub-plans: the code of one plan does nothing to runs of others, whatever it sends.
+ * The host for one thread, and its running work. It accepts requests for runs driven in the thread and for their sub-plans only: the code
+ * of one plan cannot affect runs of others, whatever it sends.
  */
 export function threadHost(ports: ThreadHostPorts): ThreadHost {
   const { store, ahead, clock, storage, executor, workspaces, where, onProgress, onSubRun, onTrace, onFramed } = ports;
   const going = new Map<string, AbortController>();
 
-  /** Whether the run is this thread's, by what is known of it or by how it is created. */
+  /** Whether the run belongs to this thread, by what is known of it or by how it is created. */
   async function isOwn(run: RunId, created?: RunOrigin): Promise<boolean> {
     const driven = where(run);
     if (driven !== undefined) return driven === 'here';

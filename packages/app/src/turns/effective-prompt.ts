@@ -8,9 +8,8 @@ import type { EffectivePrompt } from './projections/turn-prompt.ts';
 type Request = Parameters<ResolvedModel['model']['doStream']>[0];
 
 /**
- * Makes the first request of a conversation again with what made it: the agent itself, on a model that only listens. Nothing is
- * kept, spent, asked or run. `begun` is what the agent kept of the beginning, where it is there. Undefined where the agent asks no
- * model, because its schema cannot be used.
+ * Rebuilds the first request of a conversation with the original code: the agent itself, on a model that only listens. Nothing is stored,
+ * spent, asked or run. `begun` is the stored beginning, if available. Undefined if the agent calls no model, because its schema is invalid.
  */
 export async function effectivePrompt(
   machine: Pick<Machine, 'clock' | 'ids' | 'timers'>,

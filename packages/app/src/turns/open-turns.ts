@@ -4,7 +4,7 @@ import { thisMachine } from '../machine.ts';
 import { openSecrets } from '../secrets/open-secrets.ts';
 import { createTurns, type Turns } from './turn-desk.ts';
 
-/** The turns of a data directory that another process may own: it is only read. */
+/** The turns of a data directory that another process may own: read-only. */
 export function openTurns(
   dataDirectory: string,
   reader: RunReader & Pick<Blobs, 'get'>,
@@ -12,7 +12,7 @@ export function openTurns(
 ): Turns {
   const machine = thisMachine();
   const { filter } = openSecrets({ dataDirectory, env, readOnly: true });
-  // Most of what is asked for needs no tools.
+  // Most requests need no tools.
   let tools: AgentTools | undefined;
   const atHand = () => {
     tools ??= openAgentTools(dataDirectory, machine);

@@ -4,7 +4,7 @@ import { type AgentBrief, chunksOf, type RunReader, type RunRecord, type Task, t
 import { agentBrief } from '../agents/agent-brief.ts';
 import { frameOf } from './turn-facts.ts';
 
-/** What the agent of a task was asked to do, as the frame has it in which the task ended; undefined where it does not any more. */
+/** The brief of a task's agent, from the frame in which the task ended; undefined if that no longer has it. */
 export async function turnBrief(
   reader: Pick<RunReader, 'valueAt'>,
   record: RunRecord,
@@ -16,7 +16,7 @@ export async function turnBrief(
     reader.valueAt(run, 'node', task.node, frame),
     reader.valueAt(run, 'status', task.node, frame),
   ]);
-  // Another signature is other work: what the node is given now is not what it was given then.
+  // Another signature is other work: the node's current input is not the one of then.
   const { signature } = (status ?? {}) as { readonly signature?: string };
   if (row === undefined || signature !== task.signature) return undefined;
   const { kind, data } = row as unknown as { readonly kind: NodeKind; readonly data: AgentNode['data'] };
@@ -25,7 +25,7 @@ export async function turnBrief(
   return agentBrief(record, { run, task: id, node, iteration, attempt: retryCount + 1 }, { kind, data });
 }
 
-/** What the agent kept when its last conversation began. */
+/** The stored beginning of the agent's last conversation. */
 export async function lastBeginning(
   reader: Pick<RunReader, 'stream'>,
   run: RunId,

@@ -12,8 +12,8 @@ export interface TurnChanges {
 }
 
 /**
- * What the tool calls of a turn changed on files, by the snapshots around them. What others changed between two calls is not the
- * turn's: then there is a patch before it and one after it. What cannot be known any more is said to be so.
+ * The file changes of a turn's tool calls, from the snapshots around them. Changes by others between two calls are excluded: then there is
+ * a patch before them and one after. Unknown changes are noted as such.
  */
 export async function turnChanges(contents: Contents, folder: string, task: TaskId): Promise<TurnChanges> {
   if (!existsSync(path.join(folder, placeFile(task)))) {
@@ -51,7 +51,7 @@ interface Stretch {
   readonly to: Digest;
 }
 
-/** Calls that each found what the one before them left are compared as one. */
+/** Consecutive calls, each of which found what the previous one left, are compared as one. */
 export function stretchesOf(
   calls: readonly { readonly before: Digest | undefined; readonly after: Digest | undefined }[],
 ): readonly Stretch[] {
@@ -69,7 +69,7 @@ function unknown(why: string): TurnChanges {
   return { diff: { filesChanged: [], summary: `not known: ${why}` }, patch: notes([why]) };
 }
 
-/** Lines that no reader of patches takes for a change. */
+/** Lines that no patch reader takes for a change. */
 function notes(lines: readonly string[]): string {
   return lines.map(line => `# ${line.replace(/\s+/g, ' ')}\n`).join('');
 }

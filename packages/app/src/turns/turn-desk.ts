@@ -24,9 +24,9 @@ import { lastBeginning, turnBrief } from './turn-brief.ts';
 import { turnChanges } from './turn-changes.ts';
 import { turnOf, turnsOf } from './turn-facts.ts';
 
-/** What follows from the turns of agents: nothing of it is kept, all of it is made when it is asked for. */
+/** The artifacts derived from agent turns: none of them is stored, all are derived on request. */
 export interface Turns {
-  /** Of one run, or of one of its nodes, the last first. A diff that was kept is not among them. */
+  /** Of one run, or of one of its nodes, newest first. Stored diffs are not among them. */
   list(run: RunId, node?: string | undefined): Promise<readonly TurnArtifact[]>;
   find(artifact: string): Promise<TurnArtifact | undefined>;
   read(artifact: TurnArtifact): Promise<Result<ReadTurnArtifact, ErrorEnvelope>>;
@@ -46,7 +46,7 @@ export interface TurnPorts {
   readonly blobs: Pick<Blobs, 'get'>;
   /** The tools that agents are offered here; without them there are no prompts. */
   readonly tools?: Pick<AgentTools, 'atHand'> | undefined;
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   readonly clean?: ((text: string) => string) | undefined;
 }
 
@@ -55,7 +55,7 @@ interface MadePrompt {
   readonly authored: AuthoredPrompt;
 }
 
-/** How many are remembered by id, so that they are found without looking for them. */
+/** How many are cached by id, so that they are found without a search. */
 const REMEMBERED = 5_000;
 
 export function createTurns({ dataDirectory, machine, reader, blobs, tools, clean = text => text }: TurnPorts): Turns {
@@ -69,20 +69,20 @@ export function createTurns({ dataDirectory, machine, reader, blobs, tools, clea
     }
   }
 
-  /** Ids say nothing of what they derive from: whoever asks for one that was not listed here has it looked for. */
+  /** Ids reveal nothing about their origin: one that was not listed here must be searched for. */
   async function search(id: ArtifactId): Promise<TurnArtifact | undefined> {
     for await (const run of everyRun(reader)) {
       for (const task of await reader.tasks(run.id, { effects: ['undoable'] })) {
         if (!turnArtifacts(run.id, task).some(one => one.id === id)) continue;
         return (await turnOf(reader, run.id, task)).find(one => one.id === id);
       }
-      // Others are answered in between.
+      // Yields, so that other requests are answered.
       await new Promise<void>(resolve => setImmediate(resolve));
     }
     return undefined;
   }
 
-  /** The prompt, or why it cannot be made again. */
+  /** The prompt, or why it cannot be rebuilt. */
   async function promptOf(record: RunRecord, { run, task }: TurnArtifact): Promise<MadePrompt | string> {
     const row = await reader.task(run, task);
     const brief = row === undefined ? undefined : await turnBrief(reader, record, row);
@@ -131,7 +131,7 @@ export function createTurns({ dataDirectory, machine, reader, blobs, tools, clea
     },
     async read(artifact) {
       const record = await reader.run(artifact.run);
-      // It was remembered, and its run was collected since.
+      // It was cached, and its run was collected since.
       if (record === undefined) return err(gone(artifact));
       const { text, diff } = await contentOf(record, artifact);
       const content = utf8Bytes(text.toWellFormed());
@@ -146,7 +146,7 @@ export function createTurns({ dataDirectory, machine, reader, blobs, tools, clea
   };
 }
 
-/** Before it is one text: there a secret may be written otherwise. */
+/** Before it becomes one text, in which a secret may have another form. */
 function cleaned(value: Json, clean: (text: string) => string): Json {
   if (typeof value === 'string') return clean(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -154,7 +154,7 @@ function cleaned(value: Json, clean: (text: string) => string): Json {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, cleaned(one as Json, clean)]));
 }
 
-/** An id that derives from something. */
+/** A derived id. */
 const DERIVED = /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 function gone({ id, run }: TurnArtifact): ErrorEnvelope<'artifact/unknown'> {

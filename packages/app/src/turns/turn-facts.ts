@@ -4,7 +4,7 @@ import { type TurnArtifact, turnArtifactId, turnArtifacts } from './projections/
 
 type Reads = Pick<RunReader, 'valueAt' | 'artifact' | 'artifactList'>;
 
-/** What follows from those of some tasks that are turns of agents, in their order. A diff that was kept is not among it. */
+/** The derived artifacts of those tasks that are agent turns, in order. Stored diffs are not among them. */
 export async function turnsOf(reader: Reads, run: RunId, tasks: readonly Task[]): Promise<readonly TurnArtifact[]> {
   const agents = new Map<string, boolean>();
   const found: TurnArtifact[] = [];
@@ -21,9 +21,9 @@ export async function turnsOf(reader: Reads, run: RunId, tasks: readonly Task[])
   return found.filter(({ name, task }) => name !== 'diff.patch' || !kept.has(task));
 }
 
-/** What follows from one turn; nothing where the task is none. */
+/** The derived artifacts of one turn; empty if the task is not one. */
 export async function turnOf(reader: Reads, run: RunId, task: Task): Promise<readonly TurnArtifact[]> {
-  // Where it was kept, it mostly has this id: no need to go through all of them.
+  // A stored diff usually has this id, which avoids reading all of them.
   const kept = await reader.artifact(turnArtifactId(run, task.id, 'diff.patch'));
   if (kept === undefined) return turnsOf(reader, run, [task]);
   return (await isAgentTask(reader, run, task))
@@ -36,7 +36,7 @@ export function frameOf({ handledFrame }: Task): number {
   return handledFrame ?? Number.MAX_SAFE_INTEGER;
 }
 
-/** A task of a plan can be undoable too. Where the frame was collected, what is undoable counts as an agent's. */
+/** A plan's task can be undoable too. If the frame was collected, undoable work counts as an agent's. */
 async function isAgentTask(reader: Reads, run: RunId, task: Task): Promise<boolean> {
   if (task.effects !== 'undoable') return false;
   const row = await reader.valueAt(run, 'node', task.node, frameOf(task));
@@ -44,7 +44,7 @@ async function isAgentTask(reader: Reads, run: RunId, task: Task): Promise<boole
   return kind === undefined || nodeKindFacts(kind)?.role === 'agent';
 }
 
-/** Tasks whose diff was kept with the files of a workspace. In a run that was imported it has another id. */
+/** Tasks whose diff was stored with a workspace. In an imported run it has another id. */
 async function keptDiffs(reader: Reads, run: RunId): Promise<ReadonlySet<TaskId>> {
   const found = new Set<TaskId>();
   for await (const { artifact } of everyArtifact(reader, { run, kind: 'diff', versions: 'all' })) {

@@ -8,12 +8,12 @@ import { readCheckpoints, readKept, readPlace } from './checkpoint-files.ts';
 import type { CallUndo, UndoPorts } from './undo-desk.ts';
 
 /**
- * Brings back what rollbacks of a call overwrote or removed, where that is still as the rollback left it. The same in the
- * run's events as an undo.
+ * Brings back what rollbacks of a call overwrote or removed, if that is still as the rollback left it. Recorded in the run's events like an
+ * undo.
  *
- * 1. A call that was rolled back several times has kept something each time: of every path the newest version comes back, or
- *    the version of the attempt that is asked for.
- * 2. Nothing is overwritten that is not kept itself. With `copies`, what changed since gets a copy beside it.
+ * 1. A call that was rolled back several times has kept files each time: the newest version of every path comes back, or that of the
+ *    requested attempt.
+ * 2. Nothing is overwritten that is not kept itself. With `copies`, files that changed since get a copy beside them.
  */
 export async function bringBackRecorded(
   { store, machine, tools }: UndoPorts,

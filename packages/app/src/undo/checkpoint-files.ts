@@ -37,7 +37,7 @@ import {
 } from '@signalbox/state';
 import * as z from 'zod';
 
-/** A tool call, as its checkpoint tells of it without its snapshots. */
+/** A tool call, from its checkpoint without snapshots. */
 export interface CheckpointFacts {
   readonly call: string;
   readonly tool: string;
@@ -46,16 +46,16 @@ export interface CheckpointFacts {
   readonly at: Timestamp;
   readonly elapsedMs: number | null;
   readonly summary: string | null;
-  /** Whether files are other than before. */
+  /** Whether files changed. */
   readonly changesFiles: boolean;
   /** The digests of the files before and after it. */
   readonly before: Digest | undefined;
   readonly after: Digest | undefined;
-  /** Whether its tool may also have done what no restore of files brings back. */
+  /** Whether its tool may also have had effects that restoring files does not undo. */
   readonly beyond: boolean;
-  /** The directory that the call worked in, where it is known. */
+  /** The directory that the call worked in, if known. */
   readonly root: string | undefined;
-  /** The same by what tells it from another one at its path. */
+  /** The identity of that directory, as opposed to another at its path. */
   readonly place: RootIdentity | undefined;
   /** What its rollback overwrote or removed. */
   readonly kept: KeptFiles | undefined;
@@ -84,8 +84,8 @@ export function checkpointFolder(dataDirectory: string, run: string): string {
 }
 
 /**
- * The calls whose checkpoints are in a folder, in the order in which they ended; a line that is torn is left out. A call
- * whose changes were held has another line when they are applied, which counts.
+ * The calls whose checkpoints are in a folder, in the order in which they ended; a torn line is left out. A call whose changes were held
+ * has another line when they are applied, which counts.
  */
 export function readCheckpoints(folder: string): readonly CheckpointFacts[] {
   const all = new Map(checkpointsIn(folder).map(one => [`${one.task} ${one.call}`, one]));
@@ -124,7 +124,7 @@ function checkpointsIn(folder: string): readonly CheckpointFacts[] {
     });
 }
 
-/** A checkpoint with its snapshots, read through the filesystem that they are to be put on. */
+/** A checkpoint with its snapshots, read through the filesystem that they will be restored to. */
 export async function readCheckpoint(
   { file, call }: Pick<CheckpointFacts, 'file' | 'call'>,
   files: HostFilesystem,
@@ -136,7 +136,7 @@ export async function readCheckpoint(
   return checkpoint === undefined ? err(checkpointUnknown(call, 'pre')) : ok(checkpoint);
 }
 
-/** What calls of one task did to files, read once for all of them. */
+/** The file changes of one task's calls, read once for all of them. */
 export async function readCallChanges(
   { file, calls }: { readonly file: string; readonly calls: readonly string[] },
   files: HostFilesystem,
@@ -153,11 +153,11 @@ export async function readCallChanges(
   return ok(found);
 }
 
-/** Where the calls of a task work, and which of its tools may do what no restore of files brings back. */
+/** Where the calls of a task work, and which of its tools may have effects that restoring files does not undo. */
 const taskPlace = z.strictObject({
   root: z.string().min(1),
   beyond: z.array(z.string()).readonly(),
-  /** The directory that was there when the task began. */
+  /** The directory that existed when the task started. */
   place: rootIdentity.optional(),
 });
 export type TaskPlace = z.infer<typeof taskPlace>;
@@ -167,7 +167,7 @@ export function readPlace(folder: string, task: string): TaskPlace | undefined {
   return taskPlace.safeParse(jsonOf(textOf(path.join(folder, placeFile(task))) ?? '')).data;
 }
 
-/** What one rollback of a call kept: of a call that failed, or that a crash cut off and the next start undid. */
+/** The files that one rollback of a call kept: of a failed call, or of one that a crash interrupted and the next start undid. */
 const keptCall = z.strictObject({
   call: z.string(),
   tool: z.string(),
@@ -179,7 +179,7 @@ const keptCall = z.strictObject({
 export type KeptCall = z.infer<typeof keptCall>;
 
 /**
- * What rollbacks of a run's calls kept, oldest first. A call that ran again and was rolled back again is there once for each
+ * The files that rollbacks of a run's calls kept, oldest first. A call that ran again and was rolled back again appears once for each
  * attempt that kept something.
  */
 export function readKept(folder: string): readonly (KeptCall & { readonly task: string })[] {
@@ -192,12 +192,12 @@ export function readKept(folder: string): readonly (KeptCall & { readonly task: 
       }),
     );
   const known = new Set(written.map(one => `${one.task} ${one.call} ${one.kept.digest}`));
-  // Checkpoints of older versions are the only place that says what a failed call kept.
+  // Checkpoints of older versions are the only record of what a failed call kept.
   const inCheckpoints = checkpointsIn(folder).flatMap(({ call, tool, task, at, root, before, kept }) => {
     if (kept === undefined || root === undefined || before === undefined) return [];
     return known.has(`${task} ${call} ${kept.digest}`) ? [] : [{ call, tool, task, at, root, before, kept }];
   });
-  // A process that dies while it writes this down leaves the next one to write the same.
+  // A process that dies while recording this makes the next one record the same.
   const each = new Map([...inCheckpoints, ...written].map(one => [keyOf(one), one]));
   return [...each.values()].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
@@ -206,7 +206,7 @@ function keyOf({ task, call, before, kept }: KeptCall & { readonly task: string 
   return `${task} ${call} ${before} ${kept.digest}`;
 }
 
-/** Writes down what was kept, durably, in the folder of the run whose task the call was charged to. */
+/** Records kept files, durably, in the folder of the run whose task the call belongs to. */
 export function recordKept(checkpoints: string, task: string | undefined, call: KeptCall): void {
   const run = namesIn(checkpoints).find(
     name => task !== undefined && existsSync(path.join(checkpoints, name, placeFile(task))),
@@ -216,7 +216,7 @@ export function recordKept(checkpoints: string, task: string | undefined, call: 
   const isNew = !existsSync(file);
   const fd = openSync(file, 'a', 0o600);
   try {
-    // What a crash left of a line must not become the beginning of this one.
+    // A torn line of a crash must not become the beginning of this one.
     const torn = isNew || readFileSync(file, 'utf8').endsWith('\n') ? '' : '\n';
     writeFileSync(fd, `${torn}${JSON.stringify(call)}\n`);
     fsyncSync(fd);
@@ -226,10 +226,10 @@ export function recordKept(checkpoints: string, task: string | undefined, call: 
   if (isNew) hostDisk.syncDirectory(path.dirname(file));
 }
 
-/** The name is older than what else is written there. */
+/** The name is older than the file's other content. */
 const KEPT = '.recovered.ndjson';
 
-/** The file that says so. */
+/** The file of a task's place. */
 export function placeFile(task: string): string {
   return `${task}.place.json`;
 }

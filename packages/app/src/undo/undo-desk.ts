@@ -22,7 +22,7 @@ import { type CheckpointFacts, type KeptCall, readCheckpoint, readCheckpoints, r
 /** A tool call of a run, and whether it can be or was undone. */
 export interface CallCheckpoint
   extends Omit<CheckpointFacts, 'file' | 'root' | 'place' | 'before' | 'after' | 'kept' | 'outcome'> {
-  /** `held`: its changes met somebody else's, and a person decides about them. */
+  /** `held`: its changes conflict with someone else's, and a person decides about them. */
   readonly outcome: CheckpointFacts['outcome'] | 'held';
   readonly node: string | undefined;
   readonly directory: string | undefined;
@@ -52,7 +52,7 @@ export interface UndoPorts {
 
 type CallReader = Pick<RunReader, 'tasks' | 'decisions' | 'events'>;
 
-/** The tool calls of a run that are recorded in its folder of checkpoints, in the order in which they ended. */
+/** The tool calls in a run's folder of checkpoints, in the order in which they ended. */
 export async function callCheckpoints(
   reader: CallReader,
   folder: string,
@@ -60,7 +60,7 @@ export async function callCheckpoints(
 ): Promise<readonly CallCheckpoint[]> {
   const recorded = readCheckpoints(folder);
   const rolledBack = readKept(folder);
-  // Every command that drives a run asks at its end, and the rest reads everything that happened in it.
+  // Every command that drives a run asks at its end, and the rest reads the whole history.
   if (recorded.length === 0 && rolledBack.length === 0) return [];
   const nodes = new Map((await reader.tasks(run.id)).map(({ id, node }) => [String(id), node]));
   const undone = await undoneCalls(reader, run);
@@ -104,8 +104,8 @@ function keptBy(all: readonly Pick<KeptCall, 'at' | 'kept'>[]): Pick<CallCheckpo
 }
 
 /**
- * Undoes what one call did to files, whether its run goes on or has ended. That it was done is in the run's events; where a
- * process dies between the two, asking again finds the files as they should be and records it.
+ * Undoes the file changes of one call, whether its run is active or has ended. The run's events record it; if a process dies between the
+ * two, a repeated call finds the files restored and records it.
  */
 export async function undoRecorded(
   { store, machine, tools }: UndoPorts,
@@ -154,7 +154,7 @@ export async function undoRecorded(
   return written.ok ? ok(undone.value) : err(written.error);
 }
 
-/** The calls whose changes wait for a person to decide about them. */
+/** The calls whose changes wait for a person's decision. */
 async function heldCalls(reader: CallReader, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
   const open = await reader.decisions({ run: run.id, status: ['open'] });
   return new Set(open.flatMap(({ decision }) => /^(.*):changes:\d+$/s.exec(decision.call)?.[1] ?? []));
@@ -168,7 +168,7 @@ function stillHeld(call: string, run: RunId): ErrorEnvelope {
   });
 }
 
-/** The calls of a run that ended after one in the same directory, as far as what they changed is known. */
+/** Later calls of a run in the same directory, as far as their changes are known. */
 async function laterCalls(
   all: readonly CheckpointFacts[],
   than: CheckpointFacts,
@@ -184,12 +184,12 @@ async function laterCalls(
   return found;
 }
 
-/** A command that was not confined may have done more than to change files. */
+/** An unconfined command may have done more than change files. */
 function withElsewhere(undo: CallUndo): CallUndo {
   return { ...undo, lost: [...undo.lost, 'what it did elsewhere'] };
 }
 
-/** Somebody who should have said yes did not. */
+/** The required confirmation is missing. */
 export function unconfirmedUndo(run: RunId, call: string, { paths }: CallUndo): ErrorEnvelope {
   return failure('run/unconfirmed', {
     message: `Nothing was undone: it would change ${paths.length} ${paths.length === 1 ? 'path' : 'paths'}.`,

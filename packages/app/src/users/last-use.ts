@@ -5,7 +5,7 @@ import { timestamp, timestampOf } from '@signalbox/model';
 /** A use is noted at most this often. */
 const NOTED_EVERY_MS = 60_000;
 
-/** When each token was used last, in a file beside its user's. It is a note, not a fact: one that cannot be written is left out. */
+/** The last use of each token, in a file beside its user's. It is a note, not a fact: one that cannot be written is skipped. */
 export interface LastUse {
   of(name: string): Timestamp | undefined;
   note(name: string): void;
@@ -30,7 +30,7 @@ export function openLastUse(fileOf: (name: string) => string, clock: Clock): Las
       try {
         writeFileSync(fileOf(name), timestampOf(clock), { mode: 0o600 });
       } catch {
-        // A full or read-only disk must not shut anybody out.
+        // A full or read-only disk must not lock anyone out.
       }
     },
     forget(name) {

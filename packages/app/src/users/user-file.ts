@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Timestamp, text, timestamp, type UserRole, userRole } from '@signalbox/model';
 import * as z from 'zod';
 
-/** A user as the data directory keeps it: of the token there is only the digest. */
+/** A user as stored in the data directory: only the digest of the token. */
 export interface KeptUser {
   readonly role: UserRole;
   readonly tokenDigest: string;

@@ -20,7 +20,7 @@ import { makePrivateDirectory } from '../private-directory.ts';
 import { openLastUse } from './last-use.ts';
 import { type KeptUser, readUserFile, userFileText } from './user-file.ts';
 
-/** Whoever holds the token of the data directory itself. */
+/** The holder of the data directory's own token. */
 export const DEFAULT_USER = 'operator';
 
 /** Names that events use for something else: the owner's token, commands, and Signalbox itself. */
@@ -45,11 +45,11 @@ export interface User {
   readonly lastUsedAt?: Timestamp | undefined;
 }
 
-/** Whose token it is. */
+/** The owner of a token. */
 export interface TokenHolder {
   readonly name: string;
   readonly role: UserRole;
-  /** Names the token without giving it away: another token of the same user has another one. */
+  /** Identifies the token without revealing it: another token of the same user has another id. */
   readonly tokenId: string;
   readonly expiresAt?: Timestamp | undefined;
   readonly isExpired: boolean;
@@ -57,35 +57,35 @@ export interface TokenHolder {
 
 export interface IssuedToken {
   readonly user: User;
-  /** Answered once; it cannot be had again. */
+  /** Returned only once. */
   readonly token: string;
 }
 
 export interface UserTerms {
-  /** A viewer if left out. */
+  /** Defaults to a viewer. */
   readonly role?: UserRole | undefined;
   readonly expiresAt?: Timestamp | undefined;
 }
 
-/** The people and agents that may speak to the server of a data directory, each with its own token. Only digests are kept. */
+/** The people and agents that may use the server of a data directory, each with its own token. Only digests are stored. */
 export interface Users {
   list(): Result<readonly User[], ErrorEnvelope>;
   add(name: string, terms?: UserTerms): Result<IssuedToken, ErrorEnvelope>;
-  /** A new token in place of the old one, with the same role. It lives as long as the old one was meant to, unless told otherwise. */
+  /** A new token in place of the old one, with the same role. It lasts as long as the old one was meant to, unless told otherwise. */
   rotate(name: string, terms?: Pick<UserTerms, 'expiresAt'>): Result<IssuedToken, ErrorEnvelope>;
   remove(name: string): Result<User, ErrorEnvelope>;
-  /** Whose token it is, as the files say it now: a user that was removed a moment ago is nobody. */
+  /** The owner of a token, read from the files: a user that was just removed is unknown. */
   whoIs(token: string): TokenHolder | undefined;
-  /** Who has this name now. */
+  /** The current user with this name. */
   holder(name: string): TokenHolder | undefined;
-  /** Whether a token that was known still counts: it was neither removed nor replaced, has its role, and has not expired. */
+  /** Whether a known token is still valid: neither removed nor replaced, with the same role, and not expired. */
   counts(holder: Pick<TokenHolder, 'name' | 'role' | 'tokenId'>): boolean;
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 type Kept = KeptUser & { readonly name: string };
 
-/** One file a user, so that two who add users at the same time do not undo each other. */
+/** One file per user, so that concurrent additions do not overwrite each other. */
 export function openUsers(dataDirectory: string, { clock, rng }: { readonly clock: Clock; readonly rng: Rng }): Users {
   const folder = path.join(dataDirectory, 'users');
   const fileOf = (name: string) => path.join(folder, `${name}.json`);
@@ -114,7 +114,7 @@ export function openUsers(dataDirectory: string, { clock, rng }: { readonly cloc
     return { name, role, tokenId: tokenDigest, expiresAt, isExpired: isExpired(kept) };
   };
 
-  /** Writes a user's file whole, then lets `place` give it its name. */
+  /** Writes a user's file completely, then lets `place` give it its name. */
   const write = (user: KeptUser, place: (temporary: string) => boolean): Result<boolean, ErrorEnvelope> =>
     attempt(folder, () => {
       makePrivateDirectory(folder);
@@ -199,13 +199,13 @@ export function openUsers(dataDirectory: string, { clock, rng }: { readonly cloc
   };
 }
 
-/** Its beginning gives it away as a secret, wherever it is written. */
+/** The prefix marks it as a secret, wherever it is written. */
 const newUserToken = (rng: Rng): string => `sbx_${newToken(rng)}`;
 
 /** Timestamps have four digits for the year. */
 const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** When a token that is made now expires, if it lives as long as the one before. */
+/** The expiry of a token created now, with the lifetime of the previous one. */
 function sameLifetime({ addedAt, rotatedAt = addedAt, expiresAt }: KeptUser, clock: Clock): Timestamp | undefined {
   if (expiresAt === undefined) return undefined;
   const lifetimeMs = Date.parse(expiresAt) - Date.parse(rotatedAt);

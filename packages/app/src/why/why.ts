@@ -21,7 +21,7 @@ import type { BranchFact, BranchTurn, NodeFact, StatusFact, WhyAnswer, WhyFacts 
 import { whyNode } from './projections/why-node.ts';
 import { whyRun } from './projections/why-run.ts';
 
-/** Why a run, or a node of it, is as it is: in words, from what is committed and nothing else. */
+/** Why a run, or a node of it, is in its state: as text, from commits alone. */
 export async function why(
   reader: RunReader,
   run: RunId,
@@ -46,7 +46,7 @@ async function factsOf(reader: RunReader, run: RunRecord, clock: Clock): Promise
     events,
     tasks: await reader.tasks(run.id),
     decisions: decisions.map(({ decision }) => decision),
-    // They were checked when they were written.
+    // They were validated when they were written.
     nodes: (await reader.at(run.id, 'node', run.frames)) as unknown as ReadonlyMap<string, NodeFact>,
     statuses: (await reader.at(run.id, 'status', run.frames)) as unknown as ReadonlyMap<string, StatusFact>,
     children: children.filter(({ origin }) => origin?.kind === 'sub-plan'),
@@ -54,7 +54,7 @@ async function factsOf(reader: RunReader, run: RunRecord, clock: Clock): Promise
   };
 }
 
-/** The node itself where it is a branch, and the branches around it. */
+/** The node itself if it is a branch, and the branches around it. */
 async function branchesOf(
   reader: RunReader,
   run: RunRecord,
@@ -79,10 +79,10 @@ async function branchesOf(
   return found;
 }
 
-/** How far back it is looked for: each frame is a read. */
+/** How many frames are searched: each is a read. */
 const MAX_LOOK = 2000;
 
-/** The frame in which a branch began to go the way it goes. */
+/** The frame in which a branch took its current way. */
 async function turnOf(reader: RunReader, run: RunRecord, node: string, value: Json): Promise<BranchTurn | undefined> {
   const gone = run.collected ?? [];
   for (let frame = run.frames - 1; frame >= Math.max(0, run.frames - MAX_LOOK); frame--) {
@@ -102,7 +102,7 @@ function valueIn(row: unknown): Json | undefined {
   return kind === 'if' ? data?.condition : kind === 'switch' ? data?.value : undefined;
 }
 
-/** What was written in the flush of a frame: the next one shows it. */
+/** What the flush of a frame wrote: the next one shows it. */
 async function changesOf(reader: RunReader, run: RunId, frame: number): Promise<readonly TransitionView[]> {
   const changes: TransitionView[] = [];
   for await (const change of transitionsIn(reader, run, frame)) changes.push(change);

@@ -2,16 +2,16 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Timers } from '@signalbox/plan';
 
-/** How long nothing may happen before a change is told. */
+/** How long it must be quiet before a change is reported. */
 const DEBOUNCE_MS = 300;
 
-/** Directories and ends of names that are never watched: what tools fill and can make again. */
+/** Directories and name endings that are never watched: tools fill them and can rebuild them. */
 const ignoredNames: ReadonlySet<string> = new Set(['node_modules', '.git', 'dist', '__pycache__']);
 const ignoredEnds: readonly string[] = ['.pyc'];
 
-/** Tells of changes of files, many at once. */
+/** Reports file changes, batched. */
 export interface FileWatcher {
-  /** Of paths under a root, relative to it; a directory's own entries count as its change. */
+  /** Paths under a root, relative to it; a directory's own entries count as its change. */
   watch(root: string, paths: readonly string[], onChange: () => void): () => void;
 }
 
@@ -21,7 +21,7 @@ export interface FileWatcherOptions {
   readonly watchDirectories?: WatchDirectories;
 }
 
-/** Watches directories that exist, without those below them. `isWanted` says of which paths in them to tell. */
+/** Watches existing directories, without those below them. `isWanted` selects the paths to report. */
 export type WatchDirectories = (
   directories: readonly string[],
   isWanted: (place: string) => boolean,
@@ -37,7 +37,7 @@ export function createFileWatcher(options: FileWatcherOptions): FileWatcher {
       let stop: (() => void) | undefined;
       let cancel: (() => void) | undefined;
 
-      /** Directories come and go: what can be watched is looked at again after every change. */
+      /** Directories come and go: the watched set is determined again after every change. */
       const begin = () => {
         const directories = [...new Set(wanted.flatMap(place => directoriesOf(root, place)))].sort();
         if (directories.join('\n') === watched) return;
@@ -71,7 +71,7 @@ export function isIgnored(relative: string): boolean {
   );
 }
 
-/** The place itself where it is a directory, and the nearest directory above it that there is. */
+/** The place itself if it is a directory, and its nearest existing parent directory. */
 function directoriesOf(root: string, place: string): readonly string[] {
   let above = path.dirname(place);
   while (above.length > root.length && !existsSync(above)) above = path.dirname(above);
@@ -79,7 +79,7 @@ function directoriesOf(root: string, place: string): readonly string[] {
   return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? [...around, place] : around;
 }
 
-/** The place and every directory between it and the root: any of them may have to come first. */
+/** The place and every directory between it and the root: any of them may appear first. */
 function waysTo(root: string, place: string): readonly string[] {
   const ways: string[] = [];
   for (let at = place; at.length > root.length; at = path.dirname(at)) ways.push(at);
@@ -99,7 +99,7 @@ const watchWithChokidar: WatchDirectories = (directories, isWanted, onEvent) => 
       ignorePermissionErrors: true,
       ignored: place => !known.has(place) && !isWanted(place),
     });
-    // Between the first look and this moment something may have changed.
+    // Something may have changed between the first look and this moment.
     watching.on('ready', onEvent).on('all', onEvent).on('error', onEvent);
     return watching;
   });

@@ -7,8 +7,8 @@ export interface GitAnswer {
 }
 
 /**
- * Git is the system's own, and runs with our rights in repositories that agents write to. So nothing that a repository names is run by it:
- * no hook, monitor, filter or transport.
+ * Git is the system's own, and runs with our rights in repositories that agents write to. So it must not run anything that a repository
+ * names: no hook, monitor, filter or transport.
  */
 const QUIET = [
   ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'gc.auto=0', 'maintenance.auto=false'],
@@ -19,13 +19,13 @@ const NO_GIT: GitAnswer = { code: 127, out: '', said: 'git is not installed' };
 
 let program: string | undefined;
 
-/** The system's git; undefined if there is none. Looked for until it is found. */
+/** The system's git; undefined if there is none. Searched until it is found. */
 export function gitProgram(): string | undefined {
   program ??= systemProgram('git');
   return program;
 }
 
-/** Runs git in a directory. Code 127 where there is no git. */
+/** Runs git in a directory. Code 127 if there is no git. */
 export async function git(
   directory: string,
   args: readonly string[],
@@ -42,7 +42,7 @@ export async function git(
   return { code, out, said: said.trim() };
 }
 
-/** Makes a worktree with a detached head. Filters of the user's own configuration run, those that the repository names do not. */
+/** Creates a worktree with a detached head. Filters of the user's own configuration run, those that the repository names do not. */
 export async function addWorktree(repository: string, place: string, commit: string): Promise<GitAnswer> {
   const listed = await git(repository, ['config', '--list', '--show-scope', '--name-only', '-z']);
   if (listed.code !== 0) return listed;
@@ -61,7 +61,7 @@ export async function addWorktree(repository: string, place: string, commit: str
   return git(repository, ['worktree', 'add', '--detach', place, commit], more);
 }
 
-/** Variables of a git that called us would name another repository. */
+/** Variables of a calling git would name another repository. */
 function plainEnvironment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'));
   return {
@@ -69,7 +69,7 @@ function plainEnvironment(): NodeJS.ProcessEnv {
     PATH: systemPath(),
     GIT_TERMINAL_PROMPT: '0',
     GIT_OPTIONAL_LOCKS: '0',
-    // A repository may say where its missing objects are, and with which program they are fetched.
+    // A repository may say where its missing objects are, and with which program to fetch them.
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
     LC_ALL: 'C',

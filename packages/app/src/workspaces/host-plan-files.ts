@@ -4,7 +4,7 @@ import { type FileItem, type FileKind, MAX_FILE_BYTES, type PlanFiles } from '@s
 import { DEFAULT_OPAQUE, forbiddenPlaces, type HostPath, hostPath, openToRead, replaceFile } from '@signalbox/state';
 import type { FileWatcher } from './file-watcher.ts';
 
-/** A change so lately that the clock of the file system may not tell the next one from it. */
+/** A change so recent that the file system's clock may not distinguish the next one. */
 const FRESH_MS = 50;
 
 export interface HostPlanFilesOptions {

@@ -3,7 +3,7 @@ import type { Blobs, RunReader, RunRecord } from '@signalbox/runs';
 import { type SnapshotDiff, snapshotDiff } from './snapshot-diff.ts';
 import { workspaceAt } from './workspace-ref.ts';
 
-/** What a run changed in its workspace, from its first frame to another one: to its last, unless told otherwise. */
+/** A run's changes in its workspace, from its first frame to another one; the last by default. */
 export async function runDiff(
   { reader, blobs }: { readonly reader: RunReader; readonly blobs: Pick<Blobs, 'get'> },
   { id, frames, workspace }: RunRecord,

@@ -6,10 +6,10 @@ import type { BlobError } from '@signalbox/runs';
 import { type DirectoryNode, loadTree, sameNode, type TreeNode } from '@signalbox/state';
 import { git } from './git.ts';
 
-/** What changed between two snapshots. */
+/** The changes between two snapshots. */
 export interface SnapshotDiff {
   readonly files: readonly ChangedFile[];
-  /** As git renders it; empty where nothing changed or there is no git. */
+  /** As git renders it; empty if nothing changed or there is no git. */
   readonly patch: string;
 }
 
@@ -18,7 +18,7 @@ interface ChangedFile {
   readonly change: 'added' | 'removed' | 'changed';
 }
 
-/** Where contents are read from. */
+/** Reads contents. */
 export interface Contents {
   get(name: Digest): Promise<Result<Uint8Array, BlobError>>;
 }
@@ -46,7 +46,7 @@ export async function snapshotDiff(
   }
 }
 
-/** Puts both sides of what differs into a directory of its own, for git to show. Empty where there is no git. */
+/** Puts both sides of the differences into a temporary directory for git to show. Empty if there is no git. */
 async function patchOf(contents: Contents, changed: readonly Leaf[]): Promise<Result<string, ErrorEnvelope>> {
   const place = fs.mkdtempSync(path.join(tmpdir(), 'signalbox-diff-'));
   try {
@@ -65,13 +65,13 @@ async function patchOf(contents: Contents, changed: readonly Leaf[]): Promise<Re
   }
 }
 
-/** Nothing of the user's configuration: the same two trees give the same text. */
+/** Ignores the user's configuration: the same two trees give the same text. */
 const PLAIN = [
   ...['--no-index', '--no-color', '--no-ext-diff', '--no-textconv', '--no-renames'],
   ...['--src-prefix=', '--dst-prefix='],
 ];
 
-/** Of a file that is on one side only, git names that side twice. */
+/** For a file on one side only, git names that side twice. */
 const HEADER = /^diff --git ([ab])\/(.+) \1\/\2$/gm;
 
 interface Leaf {
@@ -80,7 +80,7 @@ interface Leaf {
   readonly after: TreeNode | undefined;
 }
 
-/** Files and links that differ, directories looked through. A name that is not text is left out. */
+/** Differing files and links, recursively. Names that are not text are left out. */
 function* leaves(before: TreeNode | undefined, after: TreeNode | undefined, at: string): Generator<Leaf> {
   if (sameNode(before, after)) return;
   const isInside = (node: TreeNode | undefined) => node?.kind === 'directory';

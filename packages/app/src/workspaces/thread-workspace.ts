@@ -3,7 +3,7 @@ import type { WorkspaceAccess } from '@signalbox/plan';
 import type { RunWorkspace } from '@signalbox/runs';
 import type { WorkspaceRequest } from '../threads/thread-api.ts';
 
-/** The workspace of a run, where the code of its plan is: the host does what is asked. */
+/** The workspace of a run in its plan's thread: the host does the operations. */
 export function threadWorkspace(
   { path, vcs }: RunWorkspace,
   ask: (request: WorkspaceRequest) => Promise<Result<string, ErrorEnvelope>>,

@@ -3,7 +3,7 @@ import { type ArtifactId, type Digest, deriveId, digest, type RunId } from '@sig
 import { type Blobs, keepArtifact, type RunReader, type Task, type WriteSet } from '@signalbox/runs';
 import { snapshotDiff } from './snapshot-diff.ts';
 
-/** Before the id of a task: the snapshot of the files that it began with. */
+/** The prefix of a task id: the snapshot of the files that it started with. */
 const TASK = 'task:';
 
 export interface TurnPorts {
@@ -12,9 +12,8 @@ export interface TurnPorts {
 }
 
 /**
- * Adds what agents changed. With the commit in which an agent's work begins goes the snapshot that it begins with, and with the one in
- * which it has succeeded the difference, as an artifact of its node, also where there is none. An agent that was cut off counts from
- * its first beginning.
+ * Adds the file changes of agents. The commit in which an agent's work starts gets the snapshot that it starts with, and the one in which
+ * it succeeds gets the difference, as an artifact of its node, even if empty. An interrupted agent counts from its first start.
  */
 export async function withTurnDiffs(
   { reader, blobs }: TurnPorts,

@@ -2,7 +2,7 @@ import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@
 import type { WorkspaceRequest } from '../threads/thread-api.ts';
 import type { WorkspaceDesk } from './workspace-desk.ts';
 
-/** Does what the work of a run asks of its files. */
+/** Performs the file operations of a run's work. */
 export async function workWithFiles(
   desk: WorkspaceDesk | undefined,
   run: RunId,

@@ -27,26 +27,26 @@ import { type MadeWorkspace, type WorkspacePlaces, workspacePlaces } from './wor
 import { WORKSPACE_KEY, workspaceAt } from './workspace-ref.ts';
 
 /**
- * The workspaces of the runs of a data directory. A ref is the digest of a snapshot: everything under the workspace but what git
- * keeps, contents in blobs.
+ * The workspaces of the runs of a data directory. A ref is the digest of a snapshot: everything under the workspace except git's own files,
+ * with contents in blobs.
  */
 export interface WorkspaceDesk {
   make: WorkspacePlaces['make'];
-  /** Files of its own for a fork: those of its parent in a frame. */
+  /** A workspace for a fork, with its parent's files of a frame. */
   fork(run: RunId, parent: RunRecord, frame: number): Promise<Result<MadeWorkspace | undefined, ErrorEnvelope>>;
-  /** What a frame commits, with the ref of the files where they may have changed. */
+  /** A frame's commit, with the ref of the files if they may have changed. */
   attach(writes: WriteSet, run: RunId): Promise<WriteSet>;
   snapshot(run: RunId): Promise<Result<Digest, ErrorEnvelope>>;
-  /** All or nothing, also if the process dies on the way. */
+  /** All or nothing, even if the process dies on the way. */
   rollback(run: RunId, ref: string): Promise<Result<void, ErrorEnvelope>>;
   diff(run: RunId, from: string, to?: string): Promise<Result<SnapshotDiff, ErrorEnvelope>>;
-  /** Puts the files of a snapshot into a directory that exists; what is there and not in the snapshot goes away. */
+  /** Puts the files of a snapshot into an existing directory; files that are not in the snapshot are removed. */
   materialize(ref: string, directory: string): Promise<Result<void, ErrorEnvelope>>;
-  /** The directory and, in the user's repository, its entry. */
+  /** Removes the directory and its entry in the user's repository. */
   remove(record: RunRecord): Promise<void>;
-  /** Of a run that did not begin. */
+  /** For a run that did not start. */
   discard: WorkspacePlaces['remove'];
-  /** Before any run is driven. */
+  /** Call it before any run is driven. */
   recover(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export interface WorkspaceDeskOptions {
   readonly tools: Pick<AgentTools, 'files' | 'locks'>;
 }
 
-/** What is known of a run while it is driven. */
+/** The cached facts of a driven run. */
 interface Known {
   readonly workspace: RunWorkspace | undefined;
   files?: HostFilesystem;
@@ -105,7 +105,7 @@ export function openWorkspaceDesk({
     if (known.workspace === undefined) return writes;
     const before = known.ref;
     if (before === undefined || mayHaveChanged(writes)) {
-      // A frame whose files could not be kept says so: nobody may take older ones for them.
+      // A frame whose files could not be stored says so, so that older ones are not taken for them.
       const kept = await snapshot(run);
       known.ref = kept.ok ? kept.value : null;
     }
@@ -127,7 +127,7 @@ export function openWorkspaceDesk({
     try {
       const present = await files.snapshot();
       if (!present.ok) return present;
-      // A worktree's own link to its repository is no part of its files.
+      // A worktree's link to its repository is not part of its files.
       const entries = new Map(target.value.tree.entries);
       const own = present.value.tree.entries.get(GIT);
       if (own === undefined) entries.delete(GIT);
@@ -165,7 +165,7 @@ export function openWorkspaceDesk({
     },
     async attach(writes, run) {
       const told = await attached(writes, run);
-      // What is known of a run that rests is looked up again when it goes on.
+      // The facts of a resting run are read again when it continues.
       const status = writes.run?.kind === 'change' ? writes.run.change.status : undefined;
       if (status !== undefined && status !== 'running') runs.delete(run);
       return told;
@@ -189,7 +189,7 @@ export function openWorkspaceDesk({
   };
 }
 
-/** Whether it was made for this run. A run that was imported names one that was made elsewhere. */
+/** Whether it was created for this run. An imported run names one that was created elsewhere. */
 export function isOwnWorkspace(run: RunId, workspace: RunWorkspace): boolean {
   return path.basename(workspace.path) === run;
 }
@@ -198,7 +198,7 @@ const GIT = '.git';
 
 const FILE_EVENTS: ReadonlySet<string> = new Set(['file.written', 'task.retry', 'run.resumed']);
 
-/** Files change through work that ended, and through what plans write. */
+/** Files change through ended work, and through writes of plans. */
 function mayHaveChanged({ tasks = [], events = [] }: WriteSet): boolean {
   return (
     tasks.some(({ status }) => status === 'done' || status === 'error' || status === 'canceled') ||

@@ -7,27 +7,26 @@ import { makePrivateDirectory } from '../private-directory.ts';
 import { addWorktree, git } from './git.ts';
 
 /**
- * The directories of workspaces, one a run, beside the data directory: tools may not enter the data directory itself.
+ * The directories of workspaces, one per run, beside the data directory: tools may not enter the data directory itself.
  *
- * W1  That a workspace is being made is written down before anything of it is there, with the repository that it comes from. The
- *     note stays until somebody finds its run: whoever starts next takes back what was half made, or never had a run, and
- *     nothing else.
- * W2  The user's repository gets one worktree entry, named by the run, with a detached head: no branch, no hook is run, nothing
- *     of the user's own tree is touched. Removing the workspace removes the entry.
+ * W1  A note with the origin repository is written before a workspace is created, and stays until its run is found: the next start removes
+ *     workspaces that were half created, or never had a run, and nothing else.
+ * W2  The user's repository gets one worktree entry, named by the run, with a detached head: no branch, no hook is run, and the user's own
+ *     tree is not touched. Removing the workspace removes the entry.
  */
 export interface WorkspacePlaces {
-  /** Files of a run's own, taken from the directory that it was started in. */
+  /** A workspace for a run, from the directory that it was started in. */
   make(run: RunId, directory: string): Promise<Result<MadeWorkspace, WorkspaceError>>;
-  /** The same origin again, for another run. */
+  /** From the same origin, for another run. */
   makeLike(run: RunId, like: MadeWorkspace): Promise<Result<MadeWorkspace, WorkspaceError>>;
   remove(run: RunId, workspace: RunWorkspace): Promise<void>;
-  /** Takes back what was noted and has no run. */
+  /** Removes noted workspaces that have no run. */
   recover(isRun: (run: RunId) => Promise<boolean>): Promise<void>;
 }
 
 export interface MadeWorkspace {
   readonly workspace: RunWorkspace;
-  /** Where in it work is done. */
+  /** The working directory in it. */
   readonly workingDirectory: string;
 }
 
@@ -63,12 +62,12 @@ export function workspacePlaces(dataDirectory: string): WorkspacePlaces {
     }
   }
 
-  /** Whatever there is of it. */
+  /** Removes whatever exists of it. */
   async function takeBack(run: RunId, { vcs, base }: Omit<RunWorkspace, 'path'>): Promise<void> {
     const place = placeOf(run);
     if (vcs === 'git' && fs.existsSync(base)) {
       await git(base, ['worktree', 'remove', '--force', '--force', place]);
-      // One that was cut off in the making may be no worktree to git yet: its entry has our name all the same.
+      // A partly created one may not be a worktree to git yet, but its entry has our name.
       const common = await git(base, ['rev-parse', '--git-common-dir']);
       const entry = path.resolve(base, common.out.trim(), 'worktrees', run);
       if (common.code === 0) fs.rmSync(entry, { recursive: true, force: true });
@@ -108,7 +107,7 @@ export function workspacePlaces(dataDirectory: string): WorkspacePlaces {
   };
 }
 
-/** What a note says; one that was cut off says nothing, and then nothing was made either. */
+/** The content of a note; a truncated one says nothing, and then nothing was created. */
 function originOf(note: string): Omit<RunWorkspace, 'path'> {
   try {
     const { vcs, base } = JSON.parse(fs.readFileSync(note, 'utf8')) as RunWorkspace;
@@ -118,7 +117,7 @@ function originOf(note: string): Omit<RunWorkspace, 'path'> {
   }
 }
 
-/** Directory by directory: what is copied may contain the place that it is copied to. */
+/** Directory by directory: the source may contain the target. */
 function copyFiles(from: string, to: string, without: ForbiddenPlaces): void {
   const opaque = new Set(DEFAULT_OPAQUE);
   fs.mkdirSync(to, { mode: 0o700 });

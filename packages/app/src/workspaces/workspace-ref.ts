@@ -4,7 +4,7 @@ import type { RunReader } from '@signalbox/runs';
 /** In the space `workspace`: the snapshot of a run's files. */
 export const WORKSPACE_KEY = 'files';
 
-/** The snapshot of a run's files as they were in a frame; undefined where it has none, or it was not kept. */
+/** The snapshot of a run's files in a frame; undefined if it has none, or it was not stored. */
 export async function workspaceAt(reader: RunReader, run: RunId, frame: number): Promise<Digest | undefined> {
   const ref = digest.safeParse(await reader.valueAt(run, 'workspace', WORKSPACE_KEY, frame));
   return ref.success ? ref.data : undefined;

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, WireArtifact } from '@signalbox/model';
 import { isObject } from '../story/json-object.ts';
 
-/** How the content of an artifact is shown. */
+/** How an artifact's content is displayed. */
 export type Shown =
   | { readonly kind: 'markdown' | 'text'; readonly text: string }
   | { readonly kind: 'table'; readonly columns: readonly string[]; readonly rows: readonly JsonObject[] }
@@ -11,7 +11,7 @@ export type Shown =
 
 const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']);
 
-/** What does not have the form of its kind is text, and what is no text is bytes. */
+/** Content that does not fit its kind is shown as text, and non-text as bytes. */
 export function shownOf({ kind, mimeType }: Pick<WireArtifact, 'kind' | 'mimeType'>, content: Uint8Array): Shown {
   if (pictures.has(mimeType)) return { kind: 'image' };
   const text = textOf(content);
@@ -27,7 +27,7 @@ export function shownOf({ kind, mimeType }: Pick<WireArtifact, 'kind' | 'mimeTyp
   if (kind === 'progress' && typeof current === 'number' && typeof total === 'number') {
     return { kind: 'progress', current, total, label: words };
   }
-  // Only what a browser opens as a page: a script in an address would run as this one.
+  // Only addresses that a browser opens as a page: a script address would run in this page.
   if (kind === 'link' && typeof url === 'string' && /^(https?:|mailto:)/i.test(url)) {
     return { kind: 'link', url, label: words === '' ? url : words };
   }

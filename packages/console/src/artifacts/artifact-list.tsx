@@ -1,11 +1,11 @@
 import type { RunId, WireArtifact } from '@signalbox/model';
-import { Moment } from '../frame/moment.tsx';
+import { Moment } from '../shell/moment.tsx';
 
 interface ArtifactListProps {
   readonly artifacts: readonly WireArtifact[];
   readonly current: string | undefined;
   nameOf?(run: RunId): string;
-  /** What a line is called by whoever moves through the list. */
+  /** A stable id for keyboard navigation. */
   placeOf(artifact: WireArtifact): string;
   onCurrent(artifact: WireArtifact): void;
 }

@@ -8,7 +8,7 @@ interface ArtifactTableProps {
 
 const SHOWN = 500;
 
-/** A table that is sorted by a click and narrowed by typing. */
+/** A table that sorts by click and filters by typing. */
 export function ArtifactTable({ columns, rows }: ArtifactTableProps) {
   const [query, setQuery] = useState('');
   const [order, setOrder] = useState<{ readonly column: string; readonly isDown: boolean }>();
@@ -30,8 +30,8 @@ export function ArtifactTable({ columns, rows }: ArtifactTableProps) {
         <input
           type="search"
           className="field"
-          aria-label="Search in the table"
-          placeholder="words in a row…"
+          aria-label="Search the table"
+          placeholder="Search rows…"
           value={query}
           onChange={event => setQuery(event.target.value)}
         />

@@ -1,15 +1,15 @@
 import type { WireArtifact } from '@signalbox/model';
 
-/** What an artifact is a version of: one key of one run is one thing; without a key each is a thing of its own. */
+/** The group of an artifact's versions: the run and key; without a key, the artifact alone. */
 export function thingOf({ id, run, key }: Pick<WireArtifact, 'id' | 'run' | 'key'>): string {
   return key === undefined ? id : `${run} ${key}`;
 }
 
-/** What is looked at among the artifacts, as an address says it. */
+/** The selection of artifacts, as in the address. */
 export interface ArtifactsPlace {
   readonly kind?: string;
   readonly q?: string;
-  /** A thing, or one version of it where all are listed. */
+  /** A thing, or one version of it if all versions are listed. */
   readonly at?: string;
   readonly versions?: 'all';
 }

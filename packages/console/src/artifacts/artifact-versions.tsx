@@ -13,7 +13,7 @@ interface ArtifactVersionsProps {
   onChosen(version: WireArtifact | undefined): void;
 }
 
-/** The versions of a thing: the newest is followed until another is chosen. */
+/** The versions of a thing: follows the newest until another is chosen. */
 export function ArtifactVersions({ artifact, chosen, onChosen }: ArtifactVersionsProps) {
   const client = useClient();
   const { time } = useSettings();

@@ -1,18 +1,18 @@
 import type { WireArtifact } from '@signalbox/model';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { saveFile } from '../frame/save-file.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { saveFile } from '../shell/save-file.ts';
 import { many } from '../story/words.ts';
 import { shownOf } from './artifact-content.ts';
 import { ArtifactTable } from './artifact-table.tsx';
 import { ArtifactVersions } from './artifact-versions.tsx';
 
-const Prose = lazy(() => import('../frame/prose.tsx').then(({ Prose: component }) => ({ default: component })));
+const Prose = lazy(() => import('../shell/prose.tsx').then(({ Prose: component }) => ({ default: component })));
 
-/** What a run kept for people to see, as what it is. What is not known to be safe is only saved. */
+/** Displays an artifact. Content that is not known to be safe can only be saved. */
 export function ArtifactView({ artifact: newest }: { readonly artifact: WireArtifact }) {
   const client = useClient();
   const [chosen, setChosen] = useState<WireArtifact>();
@@ -42,7 +42,7 @@ export function ArtifactView({ artifact: newest }: { readonly artifact: WireArti
           </button>
         )}
       </header>
-      {error !== null && <ErrorBox error={error} title="It could not be read" />}
+      {error !== null && <ErrorBox error={error} title="Could not load the artifact" />}
       {data === undefined ? (
         error === null && <Empty title="Reading…" />
       ) : (
@@ -89,11 +89,11 @@ function Content({ artifact, content }: ContentProps) {
     case 'text':
       return <pre className="code">{shown.text}</pre>;
     case 'bytes':
-      return <Empty title="This is not shown here: save it to look at it" />;
+      return <Empty title="No preview: save the file to view it" />;
   }
 }
 
-/** Drawn, not linked: the page may load nothing that does not come with the token. */
+/** Drawn, not linked: the page may load nothing without the token. */
 function Picture({
   content,
   type,
@@ -124,7 +124,7 @@ function Picture({
   }, [content, type]);
   return (
     <>
-      {isBroken && <Empty title="This picture cannot be read: save it to look at it" />}
+      {isBroken && <Empty title="This picture cannot be displayed: save it to view it" />}
       <canvas ref={canvas} hidden={isBroken} className="picture" role="img" aria-label={alt} />
     </>
   );

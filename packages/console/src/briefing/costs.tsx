@@ -1,29 +1,29 @@
 import type { RunSummary, WireSpending } from '@signalbox/model';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { sumOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { movesOf } from '../story/runs-list.ts';
 import { projectFolder } from '../story/runs-search.ts';
 
 const DAY = 86_400_000;
 
-/** What models cost today and in seven days, by model and by project. Days are the server's: UTC. */
+/** Model costs today and in seven days, by model and by project. Days are the server's: UTC. */
 export function Costs({ runs, now }: { readonly runs: readonly RunSummary[]; readonly now: number }) {
   const client = useClient();
   const today = new Date(now).toISOString().slice(0, 10);
   const since = new Date(Date.parse(today) - 6 * DAY).toISOString();
-  // What a run spends is counted again when it moves on to something else.
+  // Costs are read again when a run changes.
   const moves = movesOf(runs);
   const { data, error } = useRead(['spending', since, moves], () => client.spending({ since }), { keeps: true });
-  if (error !== null && data === undefined) return <ErrorBox error={error} title="The cost could not be read" />;
+  if (error !== null && data === undefined) return <ErrorBox error={error} title="Could not load costs" />;
   const lines = data?.spending ?? [];
   return (
     <Panel title="Cost">
       {lines.length === 0 ? (
-        <Empty title={data === undefined ? 'Adding up…' : 'No model was called in the last seven days'} />
+        <Empty title={data === undefined ? 'Loading…' : 'No model calls in the last seven days'} />
       ) : (
         <>
           <dl className="totals">
@@ -57,7 +57,7 @@ interface TableProps {
   readonly title: string;
   readonly lines: readonly WireSpending[];
   by(line: WireSpending): string;
-  /** What is shown of a group's name, where that is not all of it. */
+  /** A shortened name of a group. */
   readonly shown?: (name: string) => string;
 }
 

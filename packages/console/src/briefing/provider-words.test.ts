@@ -27,9 +27,9 @@ describe('the providers of models', () => {
       { counts: 'tokens' },
     ].map(window => windowWords({ model: 'm', ...window } as Parameters<typeof windowWords>[0], NOW));
     expect(words).toEqual([
-      'm: 3 of 50 requests left, whole in 1 min 5 s',
+      'm: 3 of 50 requests left, resets in 1 min 5 s',
       'm: at most 40.0 k input tokens',
-      'm: 0 tokens left, whole in 0 s',
+      'm: 0 tokens left, resets in 0 s',
       'm: a limit of tokens',
     ]);
   });

@@ -1,7 +1,7 @@
 import type { RateLimitWindow, WireProvider } from '@signalbox/model';
 import { span, tokens } from '../story/words.ts';
 
-/** What a person would look at: what was called or has a key; what is not well comes first. */
+/** Providers that were called or have a key, unhealthy ones first. */
 export function providersOfInterest(providers: readonly WireProvider[]): readonly WireProvider[] {
   const urgency = { failing: 0, limited: 1, ok: 2, unknown: 3 } as const;
   return providers
@@ -9,7 +9,7 @@ export function providersOfInterest(providers: readonly WireProvider[]): readonl
     .toSorted((a, b) => urgency[a.health] - urgency[b.health] || a.name.localeCompare(b.name));
 }
 
-/** What is left of a limit, and when it is whole again. */
+/** What remains of a limit, and when it resets. */
 export function windowWords({ model, counts, limit, remaining, resetsAt }: RateLimitWindow, now: number): string {
   const what = counts.replace('_', ' ');
   const left =
@@ -18,6 +18,6 @@ export function windowWords({ model, counts, limit, remaining, resetsAt }: RateL
         ? `a limit of ${what}`
         : `at most ${tokens(limit)} ${what}`
       : `${tokens(remaining)}${limit === undefined ? '' : ` of ${tokens(limit)}`} ${what} left`;
-  const again = resetsAt === undefined ? '' : `, whole in ${span(Math.max(0, Date.parse(resetsAt) - now))}`;
+  const again = resetsAt === undefined ? '' : `, resets in ${span(Math.max(0, Date.parse(resetsAt) - now))}`;
   return `${model}: ${left}${again}`;
 }

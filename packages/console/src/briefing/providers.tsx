@@ -1,11 +1,11 @@
 import type { ProviderHealth, RunSummary, WireProvider } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { movesOf } from '../story/runs-list.ts';
 import { many, type Signal } from '../story/words.ts';
 import { providersOfInterest, windowWords } from './provider-words.ts';
@@ -13,27 +13,27 @@ import { providersOfInterest, windowWords } from './provider-words.ts';
 const AGAIN_MS = 15_000;
 const standings: Record<ProviderHealth, { readonly signal: Signal; readonly word: string }> = {
   ok: { signal: 'done', word: 'answers' },
-  limited: { signal: 'held', word: 'wants to be left alone' },
+  limited: { signal: 'held', word: 'rate limited' },
   failing: { signal: 'failed', word: 'fails' },
   unknown: { signal: 'idle', word: 'not called yet' },
 };
 
-/** How the providers of models do, and until when they want to be left alone. */
+/** The health of model providers, and until when they are rate limited. */
 export function Providers({ runs, now }: { readonly runs: readonly RunSummary[]; readonly now: number }) {
   const client = useClient();
-  // Calls are made by runs: when one of them moves it is asked again, and besides every few seconds.
+  // Runs make the calls: read again when a run changes, and every few seconds.
   const moves = movesOf(runs);
   const { data, error } = useRead(['providers', moves, Math.floor(now / AGAIN_MS)], () => client.providers(), {
     keeps: true,
   });
-  if (error !== null && data === undefined) return <ErrorBox error={error} title="Providers could not be read" />;
+  if (error !== null && data === undefined) return <ErrorBox error={error} title="Could not load providers" />;
   const shown = providersOfInterest(data?.providers ?? []);
   return (
     <Panel title="Providers" aside={<Link to="/settings">settings</Link>}>
       {data === undefined ? (
         <Empty title="Asking…" />
       ) : shown.length === 0 ? (
-        <Empty title="No provider has a key, and none was called" />
+        <Empty title="No provider has a key or was called" />
       ) : (
         <ul className="providers">
           {shown.map(provider => (
@@ -58,7 +58,7 @@ function Provider({ provider, now }: { readonly provider: WireProvider; readonly
         {waitsUntil !== undefined && Date.parse(waitsUntil) > now && (
           <span className="text-muted">for {Math.ceil((Date.parse(waitsUntil) - now) / 1000)} s more</span>
         )}
-        {waiting > 0 && <span className="asks">{many(waiting, 'call waits', 'calls wait')}</span>}
+        {waiting > 0 && <span className="asks">{many(waiting, 'call waiting', 'calls waiting')}</span>}
       </p>
       {models.length > 0 && (
         <p className="truncate text-muted">

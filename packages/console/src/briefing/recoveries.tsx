@@ -1,16 +1,16 @@
 import type { RecoveryNote } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
 const AGAIN_MS = 15_000;
 
-/** Tool calls that were cut off, and what the next start did about them. Nothing is shown where there were none. */
+/** Interrupted tool calls, and how the next start handled them. Shows nothing if there were none. */
 export function Recoveries({ now }: { readonly now: number }) {
   const client = useClient();
   const command = useCommand();
@@ -21,12 +21,12 @@ export function Recoveries({ now }: { readonly now: number }) {
       keeps: true,
     },
   );
-  if (error !== null && data === undefined) return <ErrorBox error={error} title="Recoveries could not be read" />;
+  if (error !== null && data === undefined) return <ErrorBox error={error} title="Could not load recoveries" />;
   const notes = data?.recoveries ?? [];
   if (notes.length === 0) return null;
   return (
     <Panel title="Recovered after a crash" aside={<span className="asks">{notes.length}</span>}>
-      {command.error !== undefined && <ErrorBox error={command.error} title="Not dismissed" />}
+      {command.error !== undefined && <ErrorBox error={command.error} title="Could not dismiss" />}
       <ul className="needs">
         {notes.map(note => (
           <li key={note.id} aria-label={`Recovery of ${note.tool}`}>

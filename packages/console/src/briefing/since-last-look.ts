@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 
 const KEY = 'signalbox.looked';
 
-/** When this browser last looked at the briefing, before this time; undefined the first time. */
+/** When this browser last showed the briefing, before this time; undefined the first time. */
 export function useLastLook(): string | undefined {
   const [last] = useState(() => localStorage.getItem(KEY) ?? undefined);
   useEffect(() => {
@@ -17,7 +17,7 @@ export function useLastLook(): string | undefined {
   return last !== undefined && Number.isNaN(Date.parse(last)) ? undefined : last;
 }
 
-/** What happened since, by how it ended. */
+/** What happened since, by outcome. */
 export interface News {
   readonly began: readonly RunSummary[];
   readonly completed: readonly RunSummary[];

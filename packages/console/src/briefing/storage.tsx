@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
-import { Lamp } from '../frame/lamp.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { many } from '../story/words.ts';
 
 const AGAIN_MS = 5000;
 
-/** Says that the data directory takes no writes, and which runs are paused because of it. Nothing is shown while all is well. */
+/** Says that the data directory accepts no writes, and which runs are paused because of it. Shows nothing otherwise. */
 export function Storage({ moves, now }: { readonly moves: string; readonly now: number }) {
   const client = useClient();
   const { data } = useRead(['storage', moves, Math.floor(now / AGAIN_MS)], () => client.health(), { keeps: true });
@@ -16,8 +16,8 @@ export function Storage({ moves, now }: { readonly moves: string; readonly now: 
   return (
     <Panel title="Disk" aside={<span className="asks">{storage.runs.length}</span>}>
       <p className="px-3 py-2" role="alert">
-        <Lamp signal="failed" /> {storage.message} {many(storage.runs.length, 'run')} paused; they go on by themselves
-        when there is room.
+        <Lamp signal="failed" /> {storage.message} {many(storage.runs.length, 'run')} paused; they resume on their own
+        when there is space.
       </p>
       <ul className="needs">
         {storage.runs.map(run => (

@@ -5,11 +5,11 @@ import { ValueForm } from './value-form.tsx';
 interface AnswersProps {
   readonly question: Question;
   readonly answering: Answering;
-  /** Goes to the form for other arguments, where there is one. */
+  /** Opens the form for other arguments, if there is one. */
   onModify?(): void;
 }
 
-/** What can be said to a decision. */
+/** The possible answers to a decision. */
 export function Answers({ question: { wants }, answering, onModify }: AnswersProps) {
   const { isBusy, why, setWhy, say } = answering;
   return (
@@ -54,8 +54,8 @@ export function Answers({ question: { wants }, answering, onModify }: AnswersPro
         )}
         <input
           className="why"
-          aria-label="Why, if you like to say it"
-          placeholder="why, if you like"
+          aria-label="Reason (optional)"
+          placeholder="Reason (optional)"
           value={why}
           maxLength={2000}
           onChange={event => setWhy(event.target.value)}

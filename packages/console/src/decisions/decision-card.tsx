@@ -1,8 +1,8 @@
 import type { WireDecision } from '@signalbox/model';
 import { useState } from 'react';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
 import { kindWords } from '../story/kind-words.ts';
 import { questionOf } from '../story/question.ts';
 import { Answers } from './answers.tsx';
@@ -12,11 +12,11 @@ import { useAnswer } from './use-answer.ts';
 
 interface DecisionCardProps {
   readonly decision: WireDecision;
-  /** What the node that asks is called. */
+  /** The label of the node that asks. */
   readonly label: string;
 }
 
-/** A decision with all it is about. */
+/** A decision with everything it is about. */
 export function DecisionCard({ decision, label }: DecisionCardProps) {
   const { kind, askedAt } = decision.decision;
   const answering = useAnswer(decision);
@@ -42,7 +42,7 @@ export function DecisionCard({ decision, label }: DecisionCardProps) {
           {...(question.args !== undefined && { onModify: () => setIsModifying(true) })}
         />
       )}
-      {answering.error !== undefined && <ErrorBox error={answering.error} title="The answer was not taken" />}
+      {answering.error !== undefined && <ErrorBox error={answering.error} title="Answer not accepted" />}
     </article>
   );
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@signalbox/model';
 import { type FormEvent, useState } from 'react';
-import { JsonField, readJson } from '../frame/json-field.tsx';
+import { JsonField, readJson } from '../shell/json-field.tsx';
 import type { Answering } from './use-answer.ts';
 
 interface ModifyFormProps {
@@ -9,7 +9,7 @@ interface ModifyFormProps {
   onClose(): void;
 }
 
-/** Approves a call with other arguments than it asked for. */
+/** Approves a call with changed arguments. */
 export function ModifyForm({ args, answering, onClose }: ModifyFormProps) {
   const [text, setText] = useState(() => JSON.stringify(args, null, 2));
   const read = readJson(text);
@@ -21,13 +21,13 @@ export function ModifyForm({ args, answering, onClose }: ModifyFormProps) {
   };
   return (
     <form onSubmit={send} onKeyDown={event => event.key === 'Escape' && onClose()} className="form">
-      <JsonField label="The arguments it gets instead" text={text} onText={setText} rows={8} isFirst />
+      <JsonField label="New arguments" text={text} onText={setText} rows={8} isFirst />
       <div className="answers">
         <button type="submit" className="button button-go" disabled={answering.isBusy || !isObject}>
-          Approve with these
+          Approve with changes
         </button>
         <button type="button" className="button" onClick={onClose}>
-          Leave it
+          Cancel
         </button>
       </div>
     </form>

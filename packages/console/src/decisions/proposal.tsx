@@ -3,13 +3,13 @@ import type { Question } from '../story/question.ts';
 
 const SideBySide = lazy(() => import('./side-by-side.tsx').then(({ SideBySide: one }) => ({ default: one })));
 
-/** All that a decision is about: the words, the exact command, the change side by side, and every argument. */
+/** Everything that a decision is about: the text, the exact command, the change side by side, and every argument. */
 export function Proposal({ question }: { readonly question: Question }) {
   const { words, command, change, shown, risk } = question;
   return (
     <div className="proposal">
       {words !== undefined && <p className="whitespace-pre-wrap">{words}</p>}
-      {risk === 'high' && <p className="risk">This is marked as a high risk.</p>}
+      {risk === 'high' && <p className="risk">Marked as high risk.</p>}
       {command !== undefined && (
         <pre className="command">
           <span aria-hidden="true">$ </span>
@@ -20,7 +20,7 @@ export function Proposal({ question }: { readonly question: Question }) {
         <figure className="change">
           <figcaption>
             <code>{change.path}</code>
-            {change.before === '' && <span className="text-muted"> with this as its whole content</span>}
+            {change.before === '' && <span className="text-muted"> with this as its entire content</span>}
           </figcaption>
           {change.before === '' ? (
             <pre className="code value-new">{change.after}</pre>

@@ -16,8 +16,8 @@ const theme = EditorView.theme({
 });
 
 /**
- * Two texts beside each other, with what differs marked. It lives in a shadow root: there the editor brings its styles as a sheet,
- * which the content security policy allows, and not as an inline style, which it forbids.
+ * Two texts side by side, with differences marked. It lives in a shadow root: there the editor adds its styles as a sheet, which the
+ * content security policy allows, and not inline, which it forbids.
  */
 export function SideBySide({ before, after }: { readonly before: string; readonly after: string }) {
   const host = useRef<HTMLDivElement>(null);
@@ -36,8 +36,8 @@ export function SideBySide({ before, after }: { readonly before: string; readonl
       ],
     });
     const view = new MergeView({
-      a: side(before, 'As it is'),
-      b: side(after, 'As it would be'),
+      a: side(before, 'Current'),
+      b: side(after, 'Proposed'),
       root,
       gutter: false,
       collapseUnchanged: { margin: 3, minSize: 6 },

@@ -1,10 +1,10 @@
 import type { Client } from '@signalbox/client';
 import type { Json, JsonObject, WireDecision, WireResolution } from '@signalbox/model';
 import { useState } from 'react';
-import { type CommandState, useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { type CommandState, useCommand } from '../shell/use-command.ts';
 
-/** What a person can say to a decision. */
+/** An answer to a decision. */
 export type Saying =
   | { readonly kind: 'approve'; readonly value?: Json }
   | { readonly kind: 'deny' }
@@ -17,7 +17,7 @@ export interface Answering extends Omit<CommandState, 'send'> {
   say(saying: Saying): Promise<boolean>;
 }
 
-/** Answers a decision with what it shows here, and with nothing else: the answer carries the hash of it. */
+/** Answers a decision as it is shown here: the answer carries the hash of the proposal. */
 export function useAnswer(decision: WireDecision): Answering {
   const client = useClient();
   const [why, setWhy] = useState('');

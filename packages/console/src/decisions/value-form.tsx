@@ -1,17 +1,17 @@
 import type { Json } from '@signalbox/model';
 import { type FormEvent, useState } from 'react';
-import { JsonField, readJson } from '../frame/json-field.tsx';
-import { SchemaForm } from '../frame/schema-form.tsx';
+import { JsonField, readJson } from '../shell/json-field.tsx';
+import { SchemaForm } from '../shell/schema-form.tsx';
 import { fieldsOf } from '../story/schema-fields.ts';
 
 interface ValueFormProps {
-  /** A JSON Schema: the server checks the value. */
+  /** A JSON Schema: the server validates the value. */
   readonly schema: Json;
   readonly isBusy: boolean;
   onValue(value: Json): void;
 }
 
-/** Takes a value: field by field where the schema says which there are, else as JSON. */
+/** Takes a value: by form fields if the schema has them, otherwise as JSON. */
 export function ValueForm({ schema, isBusy, onValue }: ValueFormProps) {
   const [text, setText] = useState('');
   const fields = fieldsOf(schema);
@@ -23,13 +23,7 @@ export function ValueForm({ schema, isBusy, onValue }: ValueFormProps) {
   return (
     <form onSubmit={send} className="form">
       {fields === undefined ? (
-        <JsonField
-          label="Your answer, as JSON"
-          placeholder={JSON.stringify(schema)}
-          rows={3}
-          text={text}
-          onText={setText}
-        />
+        <JsonField label="Answer (JSON)" placeholder={JSON.stringify(schema)} rows={3} text={text} onText={setText} />
       ) : (
         <SchemaForm fields={fields} text={text} onText={setText} />
       )}

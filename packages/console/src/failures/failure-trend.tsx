@@ -12,11 +12,11 @@ const periodWords: Record<Period, { readonly name: string; readonly before: stri
 interface FailureTrendProps {
   readonly runs: readonly RunSummary[];
   readonly now: number;
-  /** Where the runs that are known begin; what ended before is not counted. */
+  /** The start of the oldest known run; runs that ended earlier are not counted. */
   readonly knownSince?: string | undefined;
 }
 
-/** How many ended and how many of them failed, part by part, against the time before. */
+/** Ended and failed runs by part of a period, against the period before. */
 export function FailureTrend({ runs, now, knownSince }: FailureTrendProps) {
   const [period, setPeriod] = useState<Period>('day');
   const { parts, partMs } = periods[period];
@@ -56,11 +56,11 @@ export function FailureTrend({ runs, now, knownSince }: FailureTrendProps) {
         <span className="text-faint">
           {' '}
           {rateWords(before)} in {words.before}
-          {isCut && ', as far as it was read'}.
+          {isCut && ', as far as loaded'}.
         </span>
       </figcaption>
       <fieldset className="views">
-        <legend className="sr-only">How far back</legend>
+        <legend className="sr-only">Period</legend>
         {(Object.keys(periods) as Period[]).map(name => (
           <button
             key={name}
@@ -78,5 +78,5 @@ export function FailureTrend({ runs, now, knownSince }: FailureTrendProps) {
 }
 
 function rateWords({ failed, ended }: { readonly failed: number; readonly ended: number }): string {
-  return ended === 0 ? 'Nothing ended' : `${Math.round((failed / ended) * 100)} % failed`;
+  return ended === 0 ? 'No runs ended' : `${Math.round((failed / ended) * 100)} % failed`;
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** A part of what is told of a node, with its name over it. */
+/** A part of a node's details with a title. */
 export function Block({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <section className="block">
@@ -10,7 +10,7 @@ export function Block({ title, children }: { readonly title: string; readonly ch
   );
 }
 
-/** A fact of a list of facts. */
+/** A name and its value. */
 export function Pair({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div>

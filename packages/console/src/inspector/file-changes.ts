@@ -5,7 +5,7 @@ export interface FileChange {
   readonly lines: readonly PatchLine[];
 }
 
-/** The files of a patch in its order. A file that was changed twice, with changes of others in between, is there twice. */
+/** The files of a patch in its order. A file that was changed twice, with other changes in between, appears twice. */
 export function fileChanges(patch: string): readonly FileChange[] {
   return patch
     .split(/^(?=diff --git )/m)

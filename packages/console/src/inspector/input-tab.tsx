@@ -1,6 +1,6 @@
 import type { ErrorEnvelope, Json, NodeInput, WireDecision, WireToolPolicy } from '@signalbox/model';
-import { JsonView } from '../frame/json-view.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { JsonView } from '../shell/json-view.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { Block } from './block.tsx';
 import type { Transcript } from './transcript.ts';
 
@@ -8,26 +8,26 @@ interface InputTabProps {
   readonly input: NodeInput | undefined;
   readonly error: ErrorEnvelope | null;
   readonly transcript: Transcript | undefined;
-  /** What it asks a person. */
+  /** The question that it asks a person. */
   readonly asked: WireDecision | undefined;
 }
 
-/** Everything that a node was given. Texts are texts: what a prompt holds is not taken for markup. */
+/** The complete input of a node. Prompts are shown as text, never as markup. */
 export function InputTab({ input, error, transcript, asked }: InputTabProps) {
-  if (error !== null) return <ErrorBox error={error} title="What it was given could not be read" />;
+  if (error !== null) return <ErrorBox error={error} title="Could not load the input" />;
   if (input === undefined) return <Empty title="Reading…" />;
   const { prompt, system, model = transcript?.model, schema, tools, props, leftOut } = input;
   const hasAny = prompt ?? system ?? model ?? schema ?? tools ?? asked ?? transcript?.note;
-  if (hasAny === undefined && Object.keys(props).length === 0) return <Empty title="It was given nothing" />;
+  if (hasAny === undefined && Object.keys(props).length === 0) return <Empty title="No input" />;
   return (
     <>
       {prompt !== undefined && <LongText title="Prompt" text={prompt} missing={leftOut.prompt} />}
       {system !== undefined && <LongText title="System" text={system} missing={leftOut.system} />}
       {model !== undefined && <Block title="Model">{model}</Block>}
-      {transcript?.note !== undefined && <Block title="Told besides">{transcript.note}</Block>}
+      {transcript?.note !== undefined && <Block title="Additional context">{transcript.note}</Block>}
       {tools !== undefined && <ToolPolicy policy={tools} />}
       {schema !== undefined && (
-        <Block title="Its answer must fit">
+        <Block title="Answer schema">
           <JsonView value={schema} />
         </Block>
       )}
@@ -46,7 +46,7 @@ export function InputTab({ input, error, transcript, asked }: InputTabProps) {
             ))}
         </Block>
       )}
-      {asked === undefined && <p className="px-3 py-2 text-faint">As frame {input.frame} has it.</p>}
+      {asked === undefined && <p className="px-3 py-2 text-faint">As of frame {input.frame} .</p>}
     </>
   );
 }
@@ -72,19 +72,19 @@ function Missing({ bytes, of }: { readonly bytes: number; readonly of?: string }
   return (
     <p className="text-faint">
       {of !== undefined && `${of}: `}
-      {bytes} bytes more are not shown.
+      {bytes} more bytes are not shown.
     </p>
   );
 }
 
-/** What it may use, and what a person must allow first. */
+/** The tools it may use, and which need approval. */
 function ToolPolicy({ policy: { allow, deny, permissions, tools = [] } }: { readonly policy: WireToolPolicy }) {
   const offered = tools.filter(tool => tool.offered);
   const others = tools.filter(tool => !tool.offered);
   return (
     <Block title="Tools">
       <p>
-        {permissions === 'gated' ? 'A person is asked before what is risky.' : 'Nobody is asked before it uses them.'}
+        {permissions === 'gated' ? 'Risky calls need approval.' : 'No call needs approval.'}
         {allow !== undefined && ` Allowed: ${allow.join(', ')}.`}
         {deny !== undefined && deny.length > 0 && ` Denied: ${deny.join(', ')}.`}
       </p>
@@ -96,7 +96,7 @@ function ToolPolicy({ policy: { allow, deny, permissions, tools = [] } }: { read
               <span className="text-faint">
                 {risk} risk, {effectWords[effects]}
               </span>
-              <span>{needsApproval ? 'asks first' : 'need not ask'}</span>
+              <span>{needsApproval ? 'needs approval' : 'no approval'}</span>
             </li>
           ))}
         </ul>

@@ -1,26 +1,26 @@
 import type { Json, NodeInput, RunId, TreeNode, WireChunk, WireDecision, WireTask } from '@signalbox/model';
 import { lazy, Suspense } from 'react';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { JsonView } from '../frame/json-view.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty } from '../frame/notices.tsx';
-import { useNow } from '../frame/use-now.ts';
 import { spendingOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { JsonView } from '../shell/json-view.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty } from '../shell/notices.tsx';
+import { useNow } from '../shell/use-now.ts';
 import { type RunStory, spoken } from '../story/run-story.ts';
 import { lasted, many, span } from '../story/words.ts';
 import { Block, Pair } from './block.tsx';
 import { Tail } from './tail.tsx';
 import type { Transcript } from './transcript.ts';
 
-const Prose = lazy(() => import('../frame/prose.tsx').then(({ Prose: component }) => ({ default: component })));
+const Prose = lazy(() => import('../shell/prose.tsx').then(({ Prose: component }) => ({ default: component })));
 
 interface TabProps {
   readonly run: RunId;
   readonly node: TreeNode;
   readonly story: RunStory;
   readonly tasks: readonly WireTask[] | undefined;
-  /** The one that is looked at. */
+  /** The selected one. */
   readonly task: WireTask | undefined;
   readonly chunks: readonly WireChunk[] | undefined;
   readonly transcript: Transcript | undefined;
@@ -45,7 +45,7 @@ export function SummaryTab({ node, tasks, task, chunks, story, decisions, input 
         <Pair name="id">
           <code>{node.id}</code>
         </Pair>
-        {waiting.length > 0 && <Pair name="asks">{many(waiting.length, 'decision')} of you</Pair>}
+        {waiting.length > 0 && <Pair name="asks">{many(waiting.length, 'decision')} for you</Pair>}
         {task !== undefined && (
           <>
             <Pair name="task">
@@ -62,7 +62,7 @@ export function SummaryTab({ node, tasks, task, chunks, story, decisions, input 
               </Pair>
             )}
             {task.nextRetryAt !== undefined && (
-              <Pair name="tries again">
+              <Pair name="next retry">
                 <Moment at={task.nextRetryAt} />
               </Pair>
             )}
@@ -75,18 +75,18 @@ export function SummaryTab({ node, tasks, task, chunks, story, decisions, input 
         )}
         {signature !== undefined && (
           <Pair name="signature">
-            <code title="What the work is known by: a retry does the same work again, under the same one.">
+            <code title="Identifies the work: a retry repeats the same work, with the same signature.">
               {signature}
             </code>
           </Pair>
         )}
         {written.length > 0 && <Pair name="handlers">{written.join(', ')}</Pair>}
         {ran.length > 0 && <Pair name="handlers ran">{ran.join(', ')}</Pair>}
-        {tasks !== undefined && tasks.length > 1 && <Pair name="tasks in all">{tasks.length}</Pair>}
+        {tasks !== undefined && tasks.length > 1 && <Pair name="tasks in total">{tasks.length}</Pair>}
       </dl>
       {task?.lastError !== undefined && (
         <div className="errorbox">
-          <h3>Its last error</h3>
+          <h3>Last error</h3>
           <pre className="errorbox-words">{task.lastError.message}</pre>
           <code>{task.lastError.code}</code>
         </div>
@@ -100,9 +100,9 @@ export function OutputTab({ task, transcript }: TabProps) {
   if (result === undefined) {
     const last = transcript?.turns.at(-1);
     return last === undefined || last === '' ? (
-      <Empty title="There is no output yet" />
+      <Empty title="No output yet" />
     ) : (
-      <Block title="Last said">
+      <Block title="Last message">
         <Words value={last} />
       </Block>
     );
@@ -113,7 +113,7 @@ export function OutputTab({ task, transcript }: TabProps) {
 export function LogsTab({ chunks, task, story }: TabProps) {
   const live = task?.status === 'running' ? story.speech.get(task.id)?.text : undefined;
   const text = live ?? chunks?.map(spoken).join('');
-  if (text === undefined || text === '') return <Empty title="It has said nothing" />;
+  if (text === undefined || text === '') return <Empty title="No messages yet" />;
   return <Tail text={text} />;
 }
 
@@ -122,11 +122,11 @@ export function JsonTab({ node, tasks = [] }: TabProps) {
 }
 
 export function DefinitionTab({ node: { source } }: TabProps) {
-  if (source === undefined) return <Empty title="Where it was written is not known" />;
+  if (source === undefined) return <Empty title="Source location unknown" />;
   const place = `${source.file}:${source.line}:${source.column}`;
   return (
-    <Block title="Written at">
-      <code className="break-all">{place}</code> <CopyButton text={place} label="Copy the place" />
+    <Block title="Source">
+      <code className="break-all">{place}</code> <CopyButton text={place} label="Copy location" />
     </Block>
   );
 }

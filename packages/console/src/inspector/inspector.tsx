@@ -1,8 +1,8 @@
 import type { RunId, TreeNode, WireEvent } from '@signalbox/model';
 import { Tabs } from 'radix-ui';
 import { useState } from 'react';
-import { Lamp } from '../frame/lamp.tsx';
 import { type InspectorTab, inspectorTabs } from '../run/run-place.ts';
+import { Lamp } from '../shell/lamp.tsx';
 import { reasonWords } from '../story/reason-words.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nodeStanding } from '../story/words.ts';
@@ -17,13 +17,13 @@ interface InspectorProps {
   readonly run: RunId;
   readonly node: TreeNode;
   readonly story: RunStory;
-  /** The frame that is looked back at: then there is nothing to do about the node. */
+  /** A past frame, if one is shown: then the node offers no actions. */
   readonly frame: number | undefined;
   readonly tab: InspectorTab;
   onTab(tab: InspectorTab): void;
 }
 
-/** One node: what it was given, what it does, what came of it. */
+/** One node: its input, work and output. */
 export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProps) {
   const { events, decisions, speech } = story;
   const own = useTasks(run, node.id, events);
@@ -52,7 +52,7 @@ export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProp
         </p>
         {own !== undefined && own.length > 1 && (
           <label className="attempts">
-            <span className="sr-only">Which of its tasks</span>
+            <span className="sr-only">Task</span>
             <select value={task?.id} onChange={event => setChosen(event.target.value)}>
               {own.map((one, index) => (
                 <option key={one.id} value={one.id}>
@@ -69,7 +69,7 @@ export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProp
         onValueChange={name => onTab(inspectorTabs.find(one => one === name) ?? 'summary')}
         className="tabbed"
       >
-        <Tabs.List className="tabs" aria-label="About the node">
+        <Tabs.List className="tabs" aria-label="Node details">
           {inspectorTabs.map(name => (
             <Tabs.Trigger key={name} value={name} className="tab">
               {tabWords[name]}

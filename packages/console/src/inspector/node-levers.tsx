@@ -1,13 +1,13 @@
 import { isWorkKind, nodeKindFacts, type RunId, type TreeNode } from '@signalbox/model';
 import { useState } from 'react';
-import { Confirm } from '../frame/confirm.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { ForkDialog } from '../run/fork-dialog.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
+import { Confirm } from '../shell/confirm.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
-/** What can be done about a node that does work, or about a loop. */
+/** The actions for a node that does work, or for a loop. */
 export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: TreeNode }) {
   const client = useClient();
   const { dangerous } = useSettings();
@@ -19,7 +19,7 @@ export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: 
   const canCancel = !isLoop && (status === 'running' || status === 'scheduled' || status === 'blocked');
   const canRetry =
     !isLoop && (status === 'failed' || status === 'canceled' || status === 'succeeded' || status === 'abandoned');
-  // One that is over takes no more turns, and one that has not begun took none.
+  // An ended loop takes no more iterations, and one that has not started took none.
   const isBetween = status === 'idle' && node.iteration > 0;
   const isTurning = isLoop && (isBetween || status === 'running' || status === 'blocked' || status === 'failed');
   const canReset = isTurning && dangerous === 'ask';
@@ -54,7 +54,7 @@ export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: 
       )}
       {canReset && (
         <button type="button" className="button button-small button-danger" onClick={() => setAsks('reset')}>
-          Reset its counter…
+          Reset counter…
         </button>
       )}
       {asks === 'rerun' && (
@@ -72,13 +72,10 @@ export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: 
           onConfirm={() => send(() => client.reset(run, id))}
           onClose={() => setAsks(undefined)}
         >
-          <p>
-            The turns that it took no longer count: it may take as many again as it is allowed. What was done in them
-            stays done.
-          </p>
+          <p>Its past iterations no longer count: it may take as many again as allowed. Work already done stays.</p>
         </Confirm>
       )}
-      {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+      {error !== undefined && <ErrorBox error={error} title="Action failed" />}
     </div>
   );
 }

@@ -1,11 +1,11 @@
 import type { RunId, WireCheckpoint } from '@signalbox/model';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { Dialog } from '../frame/dialog.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Dialog } from '../shell/dialog.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 import { canRollBack, rollbackWords } from './rollback-words.ts';
 
 interface RollbackDialogProps {
@@ -14,12 +14,12 @@ interface RollbackDialogProps {
   onClose(): void;
 }
 
-/** Shows what goes back to before a call, or to after it, and opens the run that continues from there. */
+/** Shows what a rollback to before or after a call would undo, and opens the run that continues from there. */
 export function RollbackDialog({ run, checkpoint: { call, tool }, onClose }: RollbackDialogProps) {
   const client = useClient();
   const navigate = useNavigate();
   const { isBusy, error, send } = useCommand();
-  // Files may have changed since the dialog was open the last time.
+  // Files may have changed since the dialog was last open.
   const [openedAt] = useState(() => Date.now());
   const [isAfter, setIsAfter] = useState(false);
   const [isPaused, setIsPaused] = useState(false);
@@ -47,7 +47,7 @@ export function RollbackDialog({ run, checkpoint: { call, tool }, onClose }: Rol
         <p className="text-muted">
           This run is stopped and keeps its history. A new run continues from there, in the same directory.
         </p>
-        {refusal !== null && <ErrorBox error={refusal} title="It cannot be rolled back" />}
+        {refusal !== null && <ErrorBox error={refusal} title="Cannot roll back" />}
         {data !== undefined && (
           <>
             <p>{rollbackWords(data)}</p>
@@ -56,8 +56,8 @@ export function RollbackDialog({ run, checkpoint: { call, tool }, onClose }: Rol
                 <li key={path}>{path}</li>
               ))}
             </ul>
-            {data.lost.length > 0 && <p className="risk">Cannot be brought back: {data.lost.join(', ')}.</p>}
-            {data.effects.length > 0 && <p className="risk">Stays as it is: {data.effects.join(', ')}.</p>}
+            {data.lost.length > 0 && <p className="risk">Cannot be undone: {data.lost.join(', ')}.</p>}
+            {data.effects.length > 0 && <p className="risk">Unchanged: {data.effects.join(', ')}.</p>}
           </>
         )}
         <label className="check">
@@ -66,18 +66,18 @@ export function RollbackDialog({ run, checkpoint: { call, tool }, onClose }: Rol
         </label>
         <label className="check">
           <input type="checkbox" checked={isPaused} onChange={event => setIsPaused(event.target.checked)} />
-          Begin paused
+          Start paused
         </label>
         {data !== undefined && data.effects.length > 0 && (
           <label className="check">
             <input type="checkbox" checked={isAccepted} onChange={event => setIsAccepted(event.target.checked)} />
-            Accept what stays
+            Accept the remaining effects
           </label>
         )}
-        {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+        {error !== undefined && <ErrorBox error={error} title="Action failed" />}
         <div className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>
-            Leave it
+            Cancel
           </button>
           <button type="submit" className="button button-stop" disabled={isBusy || !canRollBack(data, isAccepted)}>
             Roll back

@@ -16,7 +16,7 @@ describe('a rollback', () => {
     );
     expect(rollbackWords(report({ calls: [], paths: [] }))).toContain('No files change');
     expect(rollbackWords(report({ calls: [], paths: [], run: 'r' as RunId }))).toContain(
-      'rolled back to this call before',
+      'already rolled back to this call',
     );
   });
 

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 
-/** A text that grows. It follows its end while that is in view. */
-export function Tail({ text, label = 'What it says' }: { readonly text: string; readonly label?: string }) {
+/** A text that grows. It scrolls along while its end is in view. */
+export function Tail({ text, label = 'Agent output' }: { readonly text: string; readonly label?: string }) {
   const box = useRef<HTMLPreElement>(null);
   const isAtEnd = useRef(true);
   useEffect(() => {
@@ -11,7 +11,7 @@ export function Tail({ text, label = 'What it says' }: { readonly text: string; 
     <pre
       ref={box}
       className="tail"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable with the keyboard
       tabIndex={0}
       role="log"
       aria-label={label}

@@ -1,13 +1,13 @@
 import type { Json, RunId, WireCheckpoint, WireTask } from '@signalbox/model';
 import { useState } from 'react';
-import { JsonView } from '../frame/json-view.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { ForkDialog } from '../run/fork-dialog.tsx';
 import { useClient } from '../server/client-context.ts';
 import { readPages } from '../server/read-pages.ts';
 import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
+import { JsonView } from '../shell/json-view.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 import { RollbackDialog } from './rollback-dialog.tsx';
 import type { ToolUse, Transcript } from './transcript.ts';
 import { TurnChanges } from './turn-changes.tsx';
@@ -16,11 +16,11 @@ import { UndoDialog } from './undo-dialog.tsx';
 interface ToolsTabProps {
   readonly run: RunId;
   readonly transcript: Transcript | undefined;
-  /** The one that is looked at. */
+  /** The selected one. */
   readonly task?: WireTask | undefined;
 }
 
-/** The tools that an agent called, with what can still be done about a call, and what they changed in all. */
+/** An agent's tool calls, with the actions for each, and the files that they changed. */
 export function ToolsTab({ run, transcript, task }: ToolsTabProps) {
   const client = useClient();
   const tools = transcript?.tools ?? [];
@@ -35,7 +35,7 @@ export function ToolsTab({ run, transcript, task }: ToolsTabProps) {
     },
   );
   const checkpoints = data?.flatMap(page => page.checkpoints);
-  if (tools.length === 0) return <Empty title="It called no tools" />;
+  if (tools.length === 0) return <Empty title="No tool calls" />;
   return (
     <>
       <ol className="tools">
@@ -76,11 +76,11 @@ function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
           <code>{tool}</code>
           <span className="truncate text-muted">{lineOf(input)}</span>
           <span className="mono text-faint">
-            {checkpoint?.undone === true ? 'undone' : ms === undefined ? (status ?? 'under way') : `${ms} ms`}
+            {checkpoint?.undone === true ? 'undone' : ms === undefined ? (status ?? 'running') : `${ms} ms`}
           </span>
         </summary>
         <p className="text-muted">
-          {status ?? 'under way'}
+          {status ?? 'running'}
           {approval !== undefined && `, a person said ${approval}`}
         </p>
         <JsonView value={input} />
@@ -107,7 +107,7 @@ function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
             )}
           </div>
         )}
-        {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+        {error !== undefined && <ErrorBox error={error} title="Action failed" />}
       </details>
       {asks === 'fork' && (
         <ForkDialog

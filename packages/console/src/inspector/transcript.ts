@@ -1,25 +1,25 @@
 import type { Json, JsonObject, WireChunk } from '@signalbox/model';
 import { isObject } from '../story/json-object.ts';
 
-/** A tool that an agent called, and what came of it. */
+/** A tool call of an agent, and its result. */
 export interface ToolUse {
   readonly call: string;
   readonly tool: string;
   readonly input: Json;
   readonly output?: Json;
-  /** How it ended; without it, it runs or waits. */
+  /** Its outcome; absent while it runs or waits. */
   readonly status?: string;
   readonly ms?: number;
   readonly approval?: string;
 }
 
-/** What an agent kept of a task, as far as a page shows it. What is not understood is left out. */
+/** An agent's transcript of a task, as far as a page shows it. Unknown parts are left out. */
 export interface Transcript {
   readonly model: string | undefined;
   /** What the model was told besides its prompt. */
   readonly note: string | undefined;
   readonly tools: readonly ToolUse[];
-  /** What the model said in each of its turns. */
+  /** The model's text in each turn. */
   readonly turns: readonly string[];
   readonly corrections: readonly string[];
 }

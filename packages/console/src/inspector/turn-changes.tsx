@@ -1,12 +1,12 @@
 import type { RunId, WireTask } from '@signalbox/model';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { Patch } from '../run/patch.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { Block } from './block.tsx';
 import { type FileChange, fileChanges } from './file-changes.ts';
 
-/** What the turn of an agent changed on files, once it is over. */
+/** The file changes of an agent's turn, once it has ended. */
 export function TurnChanges({ run, task }: { readonly run: RunId; readonly task: WireTask }) {
   const client = useClient();
   const { id, endedAt } = task;
@@ -25,7 +25,7 @@ export function TurnChanges({ run, task }: { readonly run: RunId; readonly task:
   const failed = error ?? content.error;
   return (
     <Block title="Changes">
-      {failed !== null && <ErrorBox error={failed} title="What it changed could not be read" />}
+      {failed !== null && <ErrorBox error={failed} title="Could not load the changes" />}
       {failed === null && (diff === undefined || content.data === undefined) && <Waiting isOver={data !== undefined} />}
       {diff !== undefined && content.data !== undefined && (
         <>
@@ -38,7 +38,7 @@ export function TurnChanges({ run, task }: { readonly run: RunId; readonly task:
 }
 
 function Waiting({ isOver }: { readonly isOver: boolean }) {
-  return <Empty title={isOver ? 'There is no diff of this turn' : 'Reading…'} />;
+  return <Empty title={isOver ? 'No diff for this turn' : 'Reading…'} />;
 }
 
 function Files({ changes }: { readonly changes: readonly FileChange[] }) {

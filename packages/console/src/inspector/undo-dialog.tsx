@@ -1,32 +1,34 @@
 import type { RunId, WireCheckpoint } from '@signalbox/model';
-import { Confirm } from '../frame/confirm.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Confirm } from '../shell/confirm.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
 
 interface UndoDialogProps {
   readonly run: RunId;
   readonly checkpoint: WireCheckpoint;
-  /** Bring back what its rollback overwrote, instead of undoing the call. */
+  /** Brings back what the call's rollback overwrote, instead of undoing the call. */
   readonly kept?: boolean;
   onUndo(): void;
   onClose(): void;
 }
 
-/** Shows which files a call's undoing would put back, before it does. */
+/** Shows the files that undoing a call would restore, before it does. */
 export function UndoDialog({ run, checkpoint: { call, tool }, kept = false, onUndo, onClose }: UndoDialogProps) {
   const client = useClient();
   const { data, error } = useRead(['undo', run, call, kept], () => client.undo(run, { call, dryRun: true, kept }));
-  const title = kept ? `Bring back what was kept of ${tool}?` : `Undo ${tool}?`;
+  const title = kept ? `Bring back the kept files of ${tool}?` : `Undo ${tool}?`;
   return (
     <Confirm title={title} word={kept ? 'Bring back' : 'Undo'} onConfirm={onUndo} onClose={onClose}>
-      {error !== null && <ErrorBox error={error} title={kept ? 'It cannot be brought back' : 'It cannot be undone'} />}
+      {error !== null && (
+        <ErrorBox error={error} title={kept ? 'Cannot bring back the files' : 'Cannot undo the call'} />
+      )}
       {data !== undefined && (
         <>
           <p>
             {kept
-              ? 'These paths get back what the rollback of the call overwrote or removed:'
-              : 'These files go back to what they were before the call:'}
+              ? 'These paths get back the content that the rollback of the call overwrote or removed:'
+              : 'These files return to their content before the call:'}
           </p>
           <ul className="mono">
             {data.paths.map(path => (
@@ -34,9 +36,9 @@ export function UndoDialog({ run, checkpoint: { call, tool }, kept = false, onUn
             ))}
           </ul>
           {data.conflicts !== undefined && data.conflicts.length > 0 && (
-            <p className="risk">Changed since, and left as they are: {data.conflicts.join(', ')}.</p>
+            <p className="risk">Changed since, and left unchanged: {data.conflicts.join(', ')}.</p>
           )}
-          {data.lost.length > 0 && <p className="risk">What was written to {data.lost.join(', ')} since is lost.</p>}
+          {data.lost.length > 0 && <p className="risk">Later changes to {data.lost.join(', ')} will be lost.</p>}
         </>
       )}
     </Confirm>

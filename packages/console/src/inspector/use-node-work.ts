@@ -6,7 +6,7 @@ import { useClient } from '../server/client-context.ts';
 import { readPages } from '../server/read-pages.ts';
 import { useRead } from '../server/use-read.ts';
 
-/** The tasks of a node, read again when one of them moved. */
+/** The tasks of a node, read again when one of them changes. */
 export function useTasks(run: RunId, node: string, events: readonly WireEvent[]): readonly WireTask[] | undefined {
   const client = useClient();
   const moved = useMemo(
@@ -21,7 +21,7 @@ export function useTasks(run: RunId, node: string, events: readonly WireEvent[])
   return useMemo(() => data?.flatMap(({ tasks }) => tasks), [data]);
 }
 
-/** What was said and kept in a task. `version` changes when there may be more. */
+/** The output and transcript of a task. `version` changes when there may be more. */
 export function useStream(run: RunId, task: WireTask | undefined, version: number): readonly WireChunk[] | undefined {
   const client = useClient();
   const isOver = task?.endedAt !== undefined;
@@ -34,7 +34,7 @@ export function useStream(run: RunId, task: WireTask | undefined, version: numbe
   return data;
 }
 
-/** What a node was given, as a frame has it, or as it is now. `moved` changes when it may have been given something else. */
+/** A node's input, in a frame or now. `moved` changes when the input may have changed. */
 export function useNodeInput(run: RunId, node: string, frame: number | undefined, moved: number) {
   const client = useClient();
   return useRead(['node-input', run, node, frame ?? `now ${moved}`], () => client.nodeInput(run, node, frame), {

@@ -4,16 +4,16 @@ import { useEffect, useRef, useState } from 'react';
 import { ArtifactList } from '../artifacts/artifact-list.tsx';
 import { type ArtifactsPlace, artifactsPlaceOf, thingOf } from '../artifacts/artifact-thing.ts';
 import { ArtifactView } from '../artifacts/artifact-view.tsx';
-import { Empty, Refused } from '../frame/notices.tsx';
-import { useCursor } from '../frame/use-cursor.ts';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
+import { Empty, Refused } from '../shell/notices.tsx';
+import { useCursor } from '../shell/use-cursor.ts';
 
 const route = getRouteApi('/artifacts');
 const LISTED = 500;
 
-/** What runs kept for people to see, newest first. */
+/** Artifacts of runs, newest first. */
 export function ArtifactsPage() {
   const client = useClient();
   const { runs = [] } = useLive();
@@ -24,7 +24,7 @@ export function ArtifactsPage() {
   const kind = artifactKind.options.find(one => one === askedKind);
   const isAll = versions === 'all';
   const [after, setAfter] = useState<string>();
-  // An artifact comes with a commit of its run: which of them moved last says when to look again.
+  // Artifacts come with commits, so the last change of any run says when to read again.
   const moved = runs.reduce((last, { record }) => (record.updatedAt > last ? record.updatedAt : last), '');
   const { data, error } = useRead(
     ['artifacts', kind, isAll, after, moved],
@@ -44,7 +44,7 @@ export function ArtifactsPage() {
     const text = `${name} ${key} ${run} ${nameOf(run)}`.toLowerCase();
     return words.every(word => text.includes(word));
   });
-  // A thing stays chosen when it gets its next version.
+  // A thing stays selected when it gets a new version.
   const placeOf = (one: WireArtifact) => (isAll ? one.id : thingOf(one));
   const places = found.map(placeOf);
   const cursor = useCursor(places);
@@ -60,7 +60,7 @@ export function ArtifactsPage() {
     look({ at: placeOf(artifact) });
   };
   if (error !== null && data === undefined)
-    return <Refused page="Artifacts" error={error} title="Artifacts could not be read" />;
+    return <Refused page="Artifacts" error={error} title="Could not load artifacts" />;
   return (
     <div className="room queue">
       <title>Artifacts · Signalbox</title>
@@ -69,8 +69,8 @@ export function ArtifactsPage() {
         <input
           type="search"
           className="field grow"
-          aria-label="Search in artifacts"
-          placeholder="a name, a key, a run…"
+          aria-label="Search artifacts"
+          placeholder="Name, key or run…"
           value={query}
           onChange={event => look({ q: event.target.value })}
         />
@@ -110,8 +110,8 @@ export function ArtifactsPage() {
             data === undefined
               ? 'Looking…'
               : data.artifacts.length === 0
-                ? 'What plans and agents make for you to look at appears here.'
-                : 'No artifact is like that'
+                ? 'Artifacts that plans and agents make for you appear here.'
+                : 'No matching artifacts'
           }
         />
       ) : (

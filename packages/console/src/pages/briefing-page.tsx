@@ -5,16 +5,16 @@ import { Providers } from '../briefing/providers.tsx';
 import { Recoveries } from '../briefing/recoveries.tsx';
 import { newsSince, useLastLook } from '../briefing/since-last-look.ts';
 import { Storage } from '../briefing/storage.tsx';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
-import { useNow } from '../frame/use-now.ts';
 import { RunHints } from '../runs/run-hints.tsx';
 import { RunLine } from '../runs/run-line.tsx';
 import { linkToRun } from '../runs/run-link.ts';
 import { useLive } from '../server/live.tsx';
 import { useSettings } from '../settings/settings.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
+import { useNow } from '../shell/use-now.ts';
 import { failureGroups, failureStreaks } from '../story/failure-groups.ts';
 import { headlineOf } from '../story/question.ts';
 import { isIn, movesOf } from '../story/runs-list.ts';
@@ -24,7 +24,7 @@ const SHOWN = 6;
 const RECENT = 20;
 const none: readonly RunSummary[] = [];
 
-/** What a person wants to know first: what happened, what runs, what needs them, what it cost. */
+/** What a person wants to know first: what happened, what is running, what needs them, and the cost. */
 export function BriefingPage() {
   const { runs, decisions } = useLive();
   const now = useNow();
@@ -51,7 +51,7 @@ export function BriefingPage() {
       <section aria-label="In short" className="figures">
         <Figure
           count={working.length}
-          word="at work"
+          word="running"
           signal="working"
           link={{ to: '/runs', search: { view: 'active' } }}
         />
@@ -131,7 +131,7 @@ export function BriefingPage() {
             <Recoveries now={now} />
             <Panel title="Running now">
               {working.length === 0 && held.length === 0 ? (
-                <Empty title="Nothing runs" />
+                <Empty title="Nothing running" />
               ) : (
                 <Lines runs={[...working, ...held].slice(0, SHOWN)} now={now} />
               )}
@@ -171,7 +171,7 @@ interface FigureProps {
   readonly count: number;
   readonly word: string;
   readonly signal: Signal;
-  /** Where more of it is. */
+  /** Where to see more. */
   readonly link: LinkProps;
 }
 

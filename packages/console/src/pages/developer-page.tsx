@@ -1,22 +1,22 @@
 import type { RunId } from '@signalbox/model';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { JsonView } from '../frame/json-view.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
 import { takeToken } from '../session.ts';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { JsonView } from '../shell/json-view.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 
 const route = getRouteApi('/developer');
 const documents = [
   ['/api/openapi.json', 'OpenAPI: every route, with its schemas', 'openapi.json'],
-  ['/metrics', 'Metrics, as Prometheus reads them', 'metrics.txt'],
+  ['/metrics', 'Metrics in Prometheus format', 'metrics.txt'],
 ] as const;
 
-/** For those who build on the server: what it answers, as it answers it. */
+/** For developers: the server's raw answers. */
 export function DeveloperPage() {
   const client = useClient();
   const { runs = [] } = useLive();
@@ -30,10 +30,10 @@ export function DeveloperPage() {
       <title>Developer · Signalbox</title>
       <div className="roomhead">
         <h1>Developer</h1>
-        <p className="text-muted">What the server answers, as it answers it.</p>
+        <p className="text-muted">The server’s raw answers.</p>
       </div>
       <div className="flex flex-col gap-4">
-        <Panel title="Documents of the server">
+        <Panel title="Server documents">
           <ul className="sources">
             {documents.map(([address, about, name]) => (
               <Document key={address} address={address} about={about} name={name} />
@@ -60,20 +60,20 @@ export function DeveloperPage() {
             {data !== undefined && (
               <>
                 <button type="button" className="button button-small" disabled={isFetching} onClick={() => refetch()}>
-                  Read again
+                  Reload
                 </button>
-                <CopyButton text={JSON.stringify(data, null, 2)} label="Copy the JSON of the run" />
+                <CopyButton text={JSON.stringify(data, null, 2)} label="Copy run JSON" />
               </>
             )}
           </div>
           {run === undefined ? (
-            <Empty title="Choose a run to see what GET /api/runs/:run answers" />
+            <Empty title="Choose a run to see the answer of GET /api/runs/:run" />
           ) : error !== null ? (
-            <ErrorBox error={error} title="The run could not be read" />
+            <ErrorBox error={error} title="Could not load the run" />
           ) : data === undefined ? (
             <Empty title="Reading…" />
           ) : (
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached with the keyboard
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable with the keyboard
             <div className="form-text" tabIndex={0}>
               <JsonView value={data as never} className="code code-whole" />
             </div>
@@ -105,13 +105,13 @@ function Document({ address, about, name }: DocumentProps) {
     <li className="flex-col">
       <div className="flex flex-wrap items-center gap-2">
         <code>GET {address}</code> <span className="text-muted">{about}</span>
-        <button type="button" className="button button-small" onClick={read} aria-label={`Read ${name}`}>
-          {text === undefined ? 'Read' : 'Read again'}
+        <button type="button" className="button button-small" onClick={read} aria-label={`Load ${name}`}>
+          {text === undefined ? 'Load' : 'Reload'}
         </button>
         {text !== undefined && <CopyButton text={text} label={`Copy ${name}`} />}
       </div>
       {text !== undefined && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached with the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable with the keyboard
         <section aria-label={name} className="form-text" tabIndex={0}>
           <JsonView value={text} className="code code-whole" />
         </section>

@@ -1,10 +1,6 @@
 import { isWorkKind, type RunId, type RunSummary } from '@signalbox/model';
 import { useMemo, useState } from 'react';
 import { FailureTrend } from '../failures/failure-trend.tsx';
-import { Confirm } from '../frame/confirm.tsx';
-import { Empty, ErrorBox, Refused } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
-import { useNow } from '../frame/use-now.ts';
 import { RunHints } from '../runs/run-hints.tsx';
 import { RunLine } from '../runs/run-line.tsx';
 import { useClient } from '../server/client-context.ts';
@@ -12,13 +8,17 @@ import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
 import { isStreak, streaks } from '../settings/read-settings.ts';
 import { changeSettings, useSettings } from '../settings/settings.ts';
+import { Confirm } from '../shell/confirm.tsx';
+import { Empty, ErrorBox, Refused } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
+import { useNow } from '../shell/use-now.ts';
 import { type FailureGroup, failureGroups, failureStreaks, hasFailed } from '../story/failure-groups.ts';
 import { many } from '../story/words.ts';
 
 const READ = 500;
 const none: readonly RunSummary[] = [];
 
-/** What failed, by why. */
+/** Failed runs, grouped by cause. */
 export function FailuresPage() {
   const client = useClient();
   const { runs = none } = useLive();
@@ -37,7 +37,7 @@ export function FailuresPage() {
   const groups = useMemo(() => failureGroups(known), [known]);
   const inARow = useMemo(() => failureStreaks(known, streak), [known, streak]);
   if (error !== null && data === undefined)
-    return <Refused page="Failures" error={error} title="The failures could not be read" />;
+    return <Refused page="Failures" error={error} title="Could not load failures" />;
   return (
     <div className="room">
       <title>Failures · Signalbox</title>
@@ -58,7 +58,7 @@ export function FailuresPage() {
           {...(data?.next !== undefined && { knownSince: known.at(-1)?.record.createdAt })}
         />
         <label className="check">
-          Name a plan that failed
+          Flag a plan that failed
           <input
             type="number"
             className="field w-16"
@@ -77,9 +77,7 @@ export function FailuresPage() {
           <strong>{name}</strong> failed {many(count, 'time')} in a row.
         </p>
       ))}
-      {data !== undefined && groups.length === 0 && (
-        <Empty title="When a run fails it is here, with all that failed in the same way." />
-      )}
+      {data !== undefined && groups.length === 0 && <Empty title="Failed runs appear here, grouped by cause." />}
       {groups.map(group => (
         <Group key={group.key} group={group} now={now} />
       ))}
@@ -98,7 +96,7 @@ function Group({ group, now }: { readonly group: FailureGroup; readonly now: num
   const { code, message, runs } = group;
   const open = runs.filter(({ record }) => record.endedAt === undefined && record.status === 'stalled');
 
-  /** Each node that failed is tried again; where none is known the run goes on as it can. */
+  /** Retries each failed node; if none is known, resumes the run. */
   const retry = async (run: RunId) => {
     const read = await client.run(run);
     const failed = read.ok ? read.value.tree.filter(node => node.status === 'failed' && isWorkKind(node.kind)) : [];
@@ -108,7 +106,7 @@ function Group({ group, now }: { readonly group: FailureGroup; readonly now: num
     return done;
   };
   const each = async (members: readonly RunSummary[], act: (run: RunId) => ReturnType<typeof retry>) => {
-    // One that refuses does not keep the others from it; what it said is shown in the end.
+    // A refusal does not keep the others from being retried; its error is shown at the end.
     let refused: Awaited<ReturnType<typeof act>> | undefined;
     for (const { id } of members) {
       await send(async () => {
@@ -141,7 +139,7 @@ function Group({ group, now }: { readonly group: FailureGroup; readonly now: num
           )}
         </div>
       </header>
-      {error !== undefined && <ErrorBox error={error} title="It did not work for all of them" />}
+      {error !== undefined && <ErrorBox error={error} title="Some actions failed" />}
       <div className="runs-whole">
         <RunHints />
         <ul className="runs">
@@ -158,11 +156,11 @@ function Group({ group, now }: { readonly group: FailureGroup; readonly now: num
       {isAsking && (
         <Confirm
           title={`Stop ${many(open.length, 'run')}?`}
-          word="Stop them"
+          word="Stop runs"
           onConfirm={() => each(open, run => client.stop(run))}
           onClose={() => setIsAsking(false)}
         >
-          <p>What is under way in them is canceled.</p>
+          <p>Their running work is canceled.</p>
         </Confirm>
       )}
     </section>

@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router';
 export function NoSuchPage() {
   return (
     <div className="empty">
-      <h1>There is no such page</h1>
-      <Link to="/runs">See the runs</Link>
+      <h1>Page not found</h1>
+      <Link to="/runs">See all runs</Link>
     </div>
   );
 }

@@ -2,22 +2,22 @@ import type { WireDecision } from '@signalbox/model';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { answer } from '../decisions/use-answer.ts';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
-import { useCursor } from '../frame/use-cursor.ts';
-import { useKeys } from '../frame/use-keys.ts';
 import { QueueDesk } from '../queue/queue-desk.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
+import { useCursor } from '../shell/use-cursor.ts';
+import { useKeys } from '../shell/use-keys.ts';
 import { headlineOf, questionOf } from '../story/question.ts';
 import { many } from '../story/words.ts';
 
 const route = getRouteApi('/queue');
 const none: readonly WireDecision[] = [];
 
-/** Everything that waits for a person, one after the other, oldest first. */
+/** All decisions that wait for a person, oldest first. */
 export function QueuePage() {
   const { decisions, decisionsError, runs } = useLive();
   const { decision: asked } = route.useSearch();
@@ -28,7 +28,7 @@ export function QueuePage() {
   useEffect(() => {
     if (asked !== undefined) setId(asked);
   }, [asked, setId]);
-  // What was answered leaves the list: the one that took its place is next.
+  // An answered decision leaves the list; the one that takes its place is next.
   const [place, setPlace] = useState(0);
   const shown = queue[cursor.at >= 0 ? cursor.at : Math.min(place, queue.length - 1)];
   useEffect(() => {
@@ -45,7 +45,7 @@ export function QueuePage() {
   const runOf = (id: string) => runs?.find(run => run.id === id)?.record.name ?? id.slice(-8);
 
   if (decisionsError !== undefined && decisions === undefined) {
-    return <ErrorBox error={decisionsError} title="What waits could not be read" />;
+    return <ErrorBox error={decisionsError} title="Could not load decisions" />;
   }
   return (
     <div className="room queue">
@@ -69,8 +69,8 @@ export function QueuePage() {
       {chosen.length > 0 && <Bulk decisions={chosen} onDone={() => setSelected(new Set())} />}
       {queue.length === 0 ? (
         decisions !== undefined && (
-          <Empty title="When an agent needs your leave, or a plan asks a question, it appears here at once.">
-            <p>In Settings you can be notified while this page is in the background.</p>
+          <Empty title="When an agent needs your approval, or a plan asks a question, it appears here at once.">
+            <p>Settings can turn on notifications while this page is in the background.</p>
           </Empty>
         )
       ) : (
@@ -113,7 +113,7 @@ export function QueuePage() {
   );
 }
 
-/** One answer to many. A question that wants more than a yes is left for its own page. */
+/** One answer to many. Questions that need more than a yes must be answered on their own. */
 function Bulk({ decisions, onDone }: { readonly decisions: readonly WireDecision[]; onDone(): void }) {
   const client = useClient();
   const { isBusy, error, send } = useCommand();
@@ -137,12 +137,12 @@ function Bulk({ decisions, onDone }: { readonly decisions: readonly WireDecision
         Deny {decisions.length}
       </button>
       <button type="button" className="button button-quiet" onClick={onDone}>
-        Select none
+        Clear selection
       </button>
       {approvable.length < decisions.length && (
-        <span className="text-muted">{decisions.length - approvable.length} want more than a yes</span>
+        <span className="text-muted">{decisions.length - approvable.length} need more than a yes</span>
       )}
-      {error !== undefined && <ErrorBox error={error} title="An answer was not taken" />}
+      {error !== undefined && <ErrorBox error={error} title="An answer was not accepted" />}
     </section>
   );
 }

@@ -2,7 +2,6 @@ import { type RunId, runId } from '@signalbox/model';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
-import { Empty, LinkBanner, Refused } from '../frame/notices.tsx';
 import { Inspector } from '../inspector/inspector.tsx';
 import { ArtifactsTab } from '../run/artifacts-tab.tsx';
 import { EventsTab } from '../run/events-tab.tsx';
@@ -20,6 +19,7 @@ import { ThenTab } from '../run/then-tab.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
+import { Empty, LinkBanner, Refused } from '../shell/notices.tsx';
 import { useFrame } from '../story/use-frame.ts';
 import { useRun } from '../story/use-run.ts';
 import { useStateNow } from '../story/use-state-now.ts';
@@ -34,7 +34,7 @@ export function RunPage() {
   return run.success ? <OneRun key={run.data} run={run.data} /> : <NoSuchPage />;
 }
 
-/** One run: its plan, its frames, and whatever of it is looked at; always all three. */
+/** One run: its plan, its frames, and the inspector; always all three. */
 function OneRun({ run }: { readonly run: RunId }) {
   const client = useClient();
   const place = route.useSearch();
@@ -45,7 +45,7 @@ function OneRun({ run }: { readonly run: RunId }) {
   const [frame, setFrame] = useFrameOfPlace(place, change =>
     navigate({ search: ({ frame: _, ...rest }: RunPlace) => ({ ...rest, ...change }), replace: true }),
   );
-  // The same functions each time: the tree is drawn again only when something of it changed.
+  // Stable functions, so that the tree is drawn again only when it changed.
   const go = useCallback(
     (change: RunPlace) => void navigate({ search: (before: RunPlace) => ({ ...before, ...change }), replace: true }),
     [navigate],
@@ -62,7 +62,7 @@ function OneRun({ run }: { readonly run: RunId }) {
   const live = useMemo(() => [...nodes.values()], [nodes]);
   const wanted = frame === undefined ? live : (view.tree ?? live);
   const drawn = useDeferredValue(wanted);
-  // What is there first is drawn at once: put off, it would wait for everything else that is being read.
+  // The first content is drawn at once: deferred, it would wait for everything else that is being read.
   const tree = drawn.length === 0 ? wanted : drawn;
   const lastCall = useMemo(() => events.findLast(({ type }) => type === 'usage.recorded')?.seq ?? 0, [events]);
   const spent = useRead(['spending', run, lastCall], () => client.spending({ run }), { keeps: true });
@@ -73,7 +73,7 @@ function OneRun({ run }: { readonly run: RunId }) {
         <Link to="/runs">All runs</Link>
       </Refused>
     ) : (
-      <Empty title="Looking for the run…" />
+      <Empty title="Loading run…" />
     );
   }
   if (summary.guided !== undefined) return <GuidedRun summary={summary} guided={summary.guided} />;
@@ -99,9 +99,9 @@ function OneRun({ run }: { readonly run: RunId }) {
             />
           </div>
           {isGone ? (
-            <Empty title={`What frame ${frame} showed was collected`} />
+            <Empty title={`Frame ${frame} was collected`} />
           ) : tree.length === 0 ? (
-            <Empty title="Nothing is rendered yet" />
+            <Empty title="Nothing rendered yet" />
           ) : (
             <PlanTree nodes={tree} query={query} handlers={handlers} current={current} onCurrent={lookAt} />
           )}
@@ -119,7 +119,7 @@ function OneRun({ run }: { readonly run: RunId }) {
             onValueChange={name => go({ tab: frameTabs.find(one => one === name) ?? 'now' })}
             className="tabbed"
           >
-            <Tabs.List className="tabs" aria-label="About the frame">
+            <Tabs.List className="tabs" aria-label="Frame details">
               {frameTabs.map(name => (
                 <Tabs.Trigger key={name} value={name} className="tab">
                   {name === 'now' && frame !== undefined ? `Frame ${frame}` : tabWords[name]}
@@ -128,7 +128,7 @@ function OneRun({ run }: { readonly run: RunId }) {
             </Tabs.List>
             <Tabs.Content value={tab} className="tabpage">
               {isGone && (tab === 'now' || tab === 'plan' || tab === 'state') && (
-                <Empty title="Only the events of this frame are left">Its tree and state were collected.</Empty>
+                <Empty title="Only the events of this frame remain">Its tree and state were collected.</Empty>
               )}
               {tab === 'now' &&
                 !isGone &&
@@ -187,7 +187,7 @@ const tabWords: Record<FrameTab, string> = {
 
 const ADDRESS_MS = 250;
 
-/** The frame that is looked at, at once here, and in the address when the hand rests: a drag passes hundreds of them. */
+/** The selected frame: at once here, and in the address when the slider rests, since a drag passes hundreds of frames. */
 function useFrameOfPlace(
   { frame: given }: RunPlace,
   keep: (change: { readonly frame?: number }) => void,

@@ -2,15 +2,15 @@ import type { RunSummary } from '@signalbox/model';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
-import { Empty } from '../frame/notices.tsx';
-import { useCursor } from '../frame/use-cursor.ts';
-import { useNow } from '../frame/use-now.ts';
 import { RunFilters } from '../runs/run-filters.tsx';
 import { RunHints } from '../runs/run-hints.tsx';
 import { RunLine } from '../runs/run-line.tsx';
 import { linkToRun } from '../runs/run-link.ts';
 import { SavedViews } from '../runs/saved-views.tsx';
 import { useLive } from '../server/live.tsx';
+import { Empty } from '../shell/notices.tsx';
+import { useCursor } from '../shell/use-cursor.ts';
+import { useNow } from '../shell/use-now.ts';
 import { type RunsView, views } from '../story/runs-list.ts';
 import { isFound, type RunsSearch } from '../story/runs-search.ts';
 
@@ -26,7 +26,7 @@ const none: readonly RunSummary[] = [];
 const LINE_HEIGHT = 37;
 const route = getRouteApi('/runs');
 
-/** All runs, newest first, as they are now. What is looked for is in the address. */
+/** All runs, newest first, live. The search is in the address. */
 export function RunsPage() {
   const { runs, next, readOlder } = useLive();
   const search = route.useSearch();
@@ -76,8 +76,8 @@ export function RunsPage() {
         <input
           type="search"
           className="field grow"
-          aria-label="Search in runs"
-          placeholder="a name, a tag, a plan, an id…"
+          aria-label="Search runs"
+          placeholder="Name, tag, plan or id…"
           value={q}
           onChange={event => look({ q: event.target.value || undefined })}
         />
@@ -88,15 +88,15 @@ export function RunsPage() {
         <RunFilters search={search} runs={runs ?? none} onLook={look} />
       </div>
       {runs === undefined ? (
-        <Empty title="Looking for runs…" />
+        <Empty title="Loading runs…" />
       ) : shown.length === 0 ? (
-        <Empty title={runs.length === 0 ? 'No runs yet' : 'No run is like that now'}>
+        <Empty title={runs.length === 0 ? 'No runs yet' : 'No matching runs'}>
           {runs.length > 0 && (
             <p>
               <Link to="/runs" search={{}}>
                 Show all {runs.length}
               </Link>
-              {next !== undefined && ', or look among older runs below.'}
+              {next !== undefined && ', or search older runs below.'}
             </p>
           )}
           {runs.length === 0 && (

@@ -1,15 +1,15 @@
 import { useState } from 'react';
-import { Panel } from '../frame/panel.tsx';
 import { choices, type Settings } from '../settings/read-settings.ts';
 import { ServerSettings } from '../settings/server-settings.tsx';
 import { changeSettings, useSettings } from '../settings/settings.ts';
+import { Panel } from '../shell/panel.tsx';
 import { momentWords } from '../story/words.ts';
 
-const themeWords: Record<Settings['theme'], string> = { system: 'As the system has it', dark: 'Dark', light: 'Light' };
-const timeWords: Record<Settings['time'], string> = { relative: 'How long ago', local: 'Local time', utc: 'UTC' };
-const dangerWords: Record<Settings['dangerous'], string> = { ask: 'Asked for twice', off: 'Not offered' };
+const themeWords: Record<Settings['theme'], string> = { system: 'System', dark: 'Dark', light: 'Light' };
+const timeWords: Record<Settings['time'], string> = { relative: 'Relative', local: 'Local time', utc: 'UTC' };
+const dangerWords: Record<Settings['dangerous'], string> = { ask: 'Ask for confirmation', off: 'Hide' };
 
-/** What this browser keeps of what a person wants. */
+/** This browser's settings. */
 export function SettingsPage() {
   const settings = useSettings();
   const [refused, setRefused] = useState(false);
@@ -23,9 +23,9 @@ export function SettingsPage() {
       <title>Settings · Signalbox</title>
       <div className="roomhead">
         <h1>Settings</h1>
-        <p className="text-muted">The first part is kept in this browser. Nothing of it changes what runs do.</p>
+        <p className="text-muted">The first part is stored in this browser and does not affect runs.</p>
       </div>
-      <Panel title="Looks">
+      <Panel title="Appearance">
         <Choice
           legend="Theme"
           options={choices.theme}
@@ -44,31 +44,31 @@ export function SettingsPage() {
       </Panel>
       <Panel title="Safety">
         <Choice
-          legend="Actions that cannot be taken back"
-          about="Terminating a run, and doing the same to many at once."
+          legend="Actions that cannot be undone"
+          about="Terminating a run, and actions on many runs at once."
           options={choices.dangerous}
           words={dangerWords}
           value={settings.dangerous}
           onChoice={dangerous => changeSettings({ dangerous })}
         />
       </Panel>
-      <Panel title="Notice">
+      <Panel title="Notifications">
         <fieldset className="choice">
-          <legend>When something waits for you</legend>
+          <legend>When a decision waits for you</legend>
           <label className="check">
             <input type="checkbox" checked={settings.notify} onChange={event => notify(event.target.checked)} />
             Notify me while this page is in the background
           </label>
           {refused && (
             <p role="alert" className="text-failed">
-              The browser does not allow it. Allow notifications for this address in the browser’s settings.
+              The browser does not allow notifications. Allow them for this address in the browser’s settings.
             </p>
           )}
         </fieldset>
       </Panel>
       <Panel title="Developer">
         <fieldset className="choice">
-          <legend>For those who build on the server</legend>
+          <legend>For developers</legend>
           <label className="check">
             <input
               type="checkbox"

@@ -1,12 +1,12 @@
 import type { RunId, RunSnapshot, RunSummary } from '@signalbox/model';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { readJson } from '../frame/json-field.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
+import { readJson } from '../shell/json-field.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 import { EarlierRuns, KnownPlans } from '../start/earlier.tsx';
 import { fieldErrorOf } from '../start/field-errors.ts';
 import { PlanInput } from '../start/plan-input.tsx';
@@ -17,16 +17,16 @@ const route = getRouteApi('/start');
 const none: readonly RunSummary[] = [];
 const HISTORY = 12;
 
-/** What the run may spend; a person is asked before it spends more. */
+/** The run's limits; a person is asked before it spends more. */
 const limitFields = [
-  ['dollars', 'At most, in dollars', 'any'],
-  ['minutes', 'At most, in minutes', 'any'],
-  ['tokens', 'Most tokens', '1'],
-  ['calls', 'Most tool calls', '1'],
-  ['retries', 'Most retries a task', '1'],
+  ['dollars', 'Cost limit, in dollars', 'any'],
+  ['minutes', 'Time limit, in minutes', 'any'],
+  ['tokens', 'Token limit', '1'],
+  ['calls', 'Tool call limit', '1'],
+  ['retries', 'Retries per task', '1'],
 ] as const;
 
-/** Starts a run, anew or like one that was before. */
+/** Starts a run, new or with the values of an earlier one. */
 export function StartPage() {
   const client = useClient();
   const { runs = none } = useLive();
@@ -37,7 +37,7 @@ export function StartPage() {
   const put = (change: Partial<StartForm>) => setForm(before => ({ ...before, ...change }));
   const known = useRead(['plans', runs.length], () => client.plans({ limit: 200 }), { keeps: true });
   const plans = known.data?.plans ?? [];
-  // A file is looked at when it was named, not at every letter of its name.
+  // The file is read once its name is complete, not at every letter.
   const [named, setNamed] = useState('');
   const described = useRead(['plan', named], () => client.describePlan(named), { isEnabled: named !== '' });
   const plan = named === form.file.trim() && named !== '' ? described.data : undefined;
@@ -92,7 +92,7 @@ export function StartPage() {
       <div className="start-panes">
         <form onSubmit={submit} className="form start-form">
           <label>
-            The plan’s file
+            Plan file
             <input
               required
               list="plans"
@@ -102,7 +102,7 @@ export function StartPage() {
               value={form.file}
               onChange={event => {
                 put({ file: event.target.value });
-                // Chosen from the list, it is whole at once.
+                // A choice from the list is complete at once.
                 if (plans.some(({ file }) => file === event.target.value)) setNamed(event.target.value);
               }}
               onBlur={event => setNamed(event.target.value.trim())}
@@ -113,7 +113,7 @@ export function StartPage() {
               ))}
             </datalist>
           </label>
-          {described.error !== null && <ErrorBox error={described.error} title="This plan cannot be read" />}
+          {described.error !== null && <ErrorBox error={described.error} title="Cannot read this plan" />}
           <PlanInput
             key={named}
             plan={plan}
@@ -124,11 +124,11 @@ export function StartPage() {
           />
           <div className="form-row">
             <label>
-              Name, if another than the plan’s
+              Run name (optional)
               <input maxLength={256} value={form.name} onChange={event => put({ name: event.target.value })} />
             </label>
             <label>
-              Tags, with commas between
+              Tags (comma-separated)
               <input value={form.tags} onChange={event => put({ tags: event.target.value })} />
             </label>
           </div>
@@ -136,11 +136,11 @@ export function StartPage() {
             <summary>More</summary>
             <div className="form">
               <label>
-                Idempotency key: the same key answers the same run
+                Idempotency key: the same key returns the same run
                 <input maxLength={256} value={form.key} onChange={event => put({ key: event.target.value })} />
               </label>
               <label>
-                Correlation id: what this run belongs to elsewhere
+                Correlation id: links this run to other systems
                 <input
                   maxLength={256}
                   value={form.correlation}
@@ -148,7 +148,7 @@ export function StartPage() {
                 />
               </label>
               <label>
-                Where agents work, if not in the plan’s folder
+                Working directory of agents (default: the plan’s folder)
                 <input
                   className="mono"
                   value={form.directory}
@@ -171,7 +171,7 @@ export function StartPage() {
               </div>
             </div>
           </details>
-          {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+          {error !== undefined && <ErrorBox error={error} title="Action failed" />}
           <div>
             <button
               type="submit"

@@ -1,16 +1,16 @@
 import type { SessionId } from '@signalbox/model';
 import { getRouteApi } from '@tanstack/react-router';
 import { useRef } from 'react';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox, Refused } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { sessionStanding } from '../sessions/session-standing.ts';
 import { SessionView } from '../sessions/session-view.tsx';
 import { useSessions } from '../sessions/use-sessions.ts';
 import { WorkflowView } from '../sessions/workflow-view.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox, Refused } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { many } from '../story/words.ts';
 
 const route = getRouteApi('/workflows');
@@ -22,11 +22,11 @@ export function WorkflowsPage() {
   const navigate = route.useNavigate();
   const sessions = useSessions();
   const catalogue = useRead(['workflows'], () => client.workflows());
-  // What was newest when the page was opened: a session that begins later takes nobody's view away.
+  // The newest session when the page was opened: later ones do not change the selection.
   const first = useRef<string>(undefined);
   const error = sessions.error ?? catalogue.error;
   if (error !== null && sessions.data === undefined)
-    return <Refused page="Workflows" error={error} title="Workflows cannot be shown" />;
+    return <Refused page="Workflows" error={error} title="Could not load workflows" />;
   const listed = sessions.data?.sessions;
   const known = catalogue.data;
   first.current ??= listed?.[0]?.sessionId;
@@ -46,9 +46,9 @@ export function WorkflowsPage() {
         <div className="queue-list">
           <Panel title="Sessions" className="panel-flat">
             {listed?.length === 0 && (
-              <Empty title="No agent has walked a workflow yet">
+              <Empty title="No sessions yet">
                 <p>
-                  Connect one with <code>signalbox mcp</code>; what it does appears here at once.
+                  Connect an agent with <code>signalbox mcp</code>; its sessions appear here.
                 </p>
               </Empty>
             )}
@@ -81,7 +81,7 @@ export function WorkflowsPage() {
             </ul>
           </Panel>
           <Panel title="Catalogue" className="panel-flat">
-            {catalogue.error !== null && <ErrorBox error={catalogue.error} title="The catalogue cannot be read" />}
+            {catalogue.error !== null && <ErrorBox error={catalogue.error} title="Could not load the catalogue" />}
             <ul className="artifact-list border-0">
               {known?.workflows.map(({ workflowId, name, sourceKind, workflowHash }) => (
                 <li key={`${sourceKind} ${workflowId}`} data-current={workflowId === workflow || undefined}>
@@ -124,7 +124,7 @@ export function WorkflowsPage() {
             onStarted={started => void navigate({ search: { session: started } })}
           />
         ) : (
-          <Empty title="Choose a session or a workflow to look at it" />
+          <Empty title="Choose a session or a workflow" />
         )}
       </div>
     </div>

@@ -1,10 +1,10 @@
 import type { RunSnapshot, TreeNode, WireDecision } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
-import { Lamp } from '../frame/lamp.tsx';
 import { transcriptOf } from '../inspector/transcript.ts';
 import { readStream } from '../run/read-stream.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
 import { nodeStanding } from '../story/words.ts';
 
 interface LedHereProps {
@@ -16,7 +16,7 @@ const TURNS_SHOWN = 3;
 const TOOLS_SHOWN = 6;
 const EVENTS_SHOWN = 8;
 
-/** What led to a question: where in the plan it is asked, and what was said and done before. */
+/** The background of a question: its place in the plan, and what was said and done before. */
 export function LedHere({ decision: { runId: run, decision }, snapshot }: LedHereProps) {
   const client = useClient();
   const tasks = useRead(['asking-tasks', run, decision.proposalHash], () => client.tasks(run));

@@ -5,16 +5,16 @@ import { Answers } from '../decisions/answers.tsx';
 import { ModifyForm } from '../decisions/modify-form.tsx';
 import { Proposal } from '../decisions/proposal.tsx';
 import { useAnswer } from '../decisions/use-answer.ts';
-import { Moment } from '../frame/moment.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useKeys } from '../frame/use-keys.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Moment } from '../shell/moment.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useKeys } from '../shell/use-keys.ts';
 import { kindWords } from '../story/kind-words.ts';
 import { questionOf } from '../story/question.ts';
 import { LedHere } from './led-here.tsx';
 
-/** One decision, with all that one should know before it is answered. */
+/** One decision, with everything a person should know before answering. */
 export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
   const client = useClient();
   const { runId: run } = decision;
@@ -61,7 +61,7 @@ export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
           {...(canModify && { onModify: () => setIsModifying(true) })}
         />
       )}
-      {answering.error !== undefined && <ErrorBox error={answering.error} title="The answer was not taken" />}
+      {answering.error !== undefined && <ErrorBox error={answering.error} title="Answer not accepted" />}
       {decision.sessionId === undefined ? (
         <LedHere decision={decision} snapshot={snapshot} />
       ) : (

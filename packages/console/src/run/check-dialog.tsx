@@ -2,9 +2,9 @@ import type { Answer, Client } from '@signalbox/client';
 import type { ErrorEnvelope, Json, ReplayedRow, ReplayReport, RunId, RunSummary } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { Dialog } from '../frame/dialog.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
+import { Dialog } from '../shell/dialog.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { type CheckWords, replayWords, verifyWords } from './check-words.ts';
 
 interface CheckDialogProps {
@@ -12,23 +12,23 @@ interface CheckDialogProps {
   onClose(): void;
 }
 
-/** Checks that the record of a run is what was written, and says what it found. */
+/** Verifies the record of a run, and shows the result. */
 export function VerifyDialog({ record, onClose }: CheckDialogProps) {
   const { data, error } = useCheck(record.id, verify);
   return (
     <Dialog title={`Verify ${record.name}`} onClose={onClose}>
-      <Report words={data && verifyWords(data)} error={error} title="It could not be checked" />
+      <Report words={data && verifyWords(data)} error={error} title="Could not verify" />
       <Foot onClose={onClose} />
     </Dialog>
   );
 }
 
-/** Makes every frame of a run again from what was recorded, with models and tools off, and shows the first difference. */
+/** Replays every frame of a run from the record, with models and tools off, and shows the first difference. */
 export function ReplayDialog({ record, onClose }: CheckDialogProps) {
   const { data, error } = useCheck(record.id, replay);
   return (
     <Dialog title={`Replay ${record.name}`} className="dialog-wide" onClose={onClose}>
-      <Report words={data && replayWords(data)} error={error} title="It could not be replayed" />
+      <Report words={data && replayWords(data)} error={error} title="Could not replay" />
       {data !== undefined && <Difference report={data} onClose={onClose} />}
       <Foot onClose={onClose} />
     </Dialog>
@@ -40,7 +40,7 @@ interface Checked<T> {
   readonly error?: ErrorEnvelope;
 }
 
-/** Made once, when the dialog is opened: what is checked may have been touched since it was last. */
+/** Runs once per opening, because the data may have changed since the last check. */
 function useCheck<T>(run: RunId, check: (client: Client, run: RunId) => Answer<T>): Checked<T> {
   const client = useClient();
   const [checked, setChecked] = useState<Checked<T>>({});
@@ -82,16 +82,16 @@ function Report({ words, error, title }: ReportProps) {
   );
 }
 
-/** The first frame that came out otherwise, row by row. */
+/** The first frame that differs, row by row. */
 function Difference({ report, onClose }: { readonly report: ReplayReport; onClose(): void }) {
   const differs = report.runs.find(({ difference }) => difference !== undefined);
   if (differs?.difference === undefined) return null;
   const { frame, rows, source } = differs.difference;
   return (
-    <section aria-label="The first difference" className="flex flex-col gap-2">
+    <section aria-label="First difference" className="flex flex-col gap-2">
       <p>
         <Link to="/runs/$run" params={{ run: differs.run }} search={{ frame }} onClick={onClose}>
-          Look at frame {frame}
+          Open frame {frame}
         </Link>
         {source !== undefined && <code className="text-faint"> {placeOf(source)}</code>}
       </p>
@@ -99,8 +99,8 @@ function Difference({ report, onClose }: { readonly report: ReplayReport; onClos
         <table className="state">
           <thead>
             <tr>
-              <th scope="col">What</th>
-              <th scope="col">Recorded, and replayed</th>
+              <th scope="col">Key</th>
+              <th scope="col">Recorded and replayed</th>
             </tr>
           </thead>
           <tbody>
@@ -136,7 +136,7 @@ function Row({ row: { space, key, recorded, replayed, leftOut, writtenBy, source
 
 function valueWords(value: Json | undefined, leftOut: number | undefined): string {
   if (leftOut !== undefined) return `${leftOut} bytes`;
-  return value === undefined ? 'not there' : JSON.stringify(value, null, 1);
+  return value === undefined ? 'missing' : JSON.stringify(value, null, 1);
 }
 
 function placeOf({ file, line, column }: NonNullable<ReplayedRow['source']>): string {

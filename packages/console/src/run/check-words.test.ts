@@ -20,8 +20,8 @@ describe('a report in words', () => {
   it('[K43] says that a record holds, and what its journal says', () => {
     expect(verifyWords(check({ journal }))).toEqual({
       isSound: true,
-      verdict: 'All 7 records hold: each is chained to the one before it, and everything shown follows from them.',
-      details: ['The head after the last record that holds is sha256:00.', 'Its journal says the same, in 1 segment.'],
+      verdict: 'All 7 records are valid: each is chained to the one before it, and everything shown follows from them.',
+      details: ['The head after the last valid record is sha256:00.', 'Its journal agrees, in 1 segment.'],
     });
   });
 
@@ -30,18 +30,18 @@ describe('a report in words', () => {
     expect(verifyWords(check({ ok: false, defects: cut }))).toEqual({
       isSound: false,
       verdict: 'Only the first 7 records can be relied on.',
-      details: ['In log, record 7: its hash does not hold', 'The head after the last record that holds is sha256:00.'],
+      details: ['In log, record 7: its hash does not hold', 'The head after the last valid record is sha256:00.'],
     });
     const changed = [
       { where: 'table', table: 'tasks', key: '3', what: 'status is "done"; the log says "error"' },
       { where: 'blob', key: 'sha256:01', what: 'a blob is gone' },
     ];
     expect(verifyWords(check({ ok: false, defects: changed }))).toMatchObject({
-      verdict: 'The log holds, but 2 things shown do not follow from it.',
+      verdict: 'The log is valid, but 2 things shown do not follow from it.',
       details: [
         'In table tasks, row 3: status is "done"; the log says "error"',
         'In blob: a blob is gone',
-        'The head after the last record that holds is sha256:00.',
+        'The head after the last valid record is sha256:00.',
       ],
     });
     const broken = {
@@ -60,8 +60,8 @@ describe('a report in words', () => {
   it('[K44] says that every frame came out again, with those of sub-plans', () => {
     expect(replayWords(report(true, replayed(), replayed({ frames: 2, verified: 2 })))).toEqual({
       isSound: true,
-      verdict: 'All 7 frames came out again as they were recorded. No model was asked and no tool was run.',
-      details: ['1 sub-plan of it is counted in.'],
+      verdict: 'All 7 frames replayed as recorded. No model was called and no tool was run.',
+      details: ['1 sub-plan is included.'],
     });
   });
 
@@ -69,11 +69,11 @@ describe('a report in words', () => {
     const difference = { frame: 3, kind: 'frame', what: 'the state is another', recorded: head, rows: [] };
     expect(replayWords(report(false, replayed({ verified: 3, difference })))).toMatchObject({
       isSound: false,
-      verdict: 'Frame 3 came out otherwise: the state is another',
+      verdict: 'Frame 3 differs: the state is another',
     });
     expect(replayWords(report(false, replayed({ verified: 4, unverified: { count: 1, first: [2] } })))).toEqual({
       isSound: false,
-      verdict: '4 of 5 frames came out again as they were recorded.',
+      verdict: '4 of 5 frames replayed as recorded.',
       details: ['1 frame read something that was not recorded, and cannot be verified.'],
     });
   });

@@ -1,10 +1,10 @@
 import type { Json, RunId } from '@signalbox/model';
 import { type FormEvent, lazy, Suspense, useState } from 'react';
-import { Dialog } from '../frame/dialog.tsx';
-import { JsonField, readJson } from '../frame/json-field.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { Dialog } from '../shell/dialog.tsx';
+import { JsonField, readJson } from '../shell/json-field.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
 const SideBySide = lazy(() =>
   import('../decisions/side-by-side.tsx').then(({ SideBySide: one }) => ({ default: one })),
@@ -17,7 +17,7 @@ interface EditDialogProps {
   onClose(): void;
 }
 
-/** Gives a key of state another value: with the difference shown, a reason, and a second look. */
+/** Edits a key of state, with the difference, a reason, and a confirmation. */
 export function EditDialog({ run, name, value, onClose }: EditDialogProps) {
   const client = useClient();
   const { isBusy, error, send } = useCommand();
@@ -35,7 +35,7 @@ export function EditDialog({ run, name, value, onClose }: EditDialogProps) {
   return (
     <Dialog title={`Edit ${name}`} className="dialog-wide" onClose={onClose}>
       <form onSubmit={submit} className="form">
-        <JsonField label="Its value, as JSON" rows={5} text={text} onText={setText} />
+        <JsonField label="Value (JSON)" rows={5} text={text} onText={setText} />
         {after !== before && (
           <div className="change">
             <Suspense>
@@ -44,17 +44,17 @@ export function EditDialog({ run, name, value, onClose }: EditDialogProps) {
           </div>
         )}
         <label>
-          Why: it is recorded, with who did it
+          Reason (recorded with your name)
           <input required maxLength={1024} value={reason} onChange={event => setReason(event.target.value)} />
         </label>
         <label className="check">
-          <input type="checkbox" checked={isArmed} onChange={event => setIsArmed(event.target.checked)} />I know that
-          the plan goes on from this value
+          <input type="checkbox" checked={isArmed} onChange={event => setIsArmed(event.target.checked)} />I understand
+          that the plan continues from this value
         </label>
-        {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+        {error !== undefined && <ErrorBox error={error} title="Action failed" />}
         <div className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>
-            Leave it
+            Cancel
           </button>
           <button
             type="submit"

@@ -2,27 +2,26 @@ import type { ErrorEnvelope, RunId, WireEvent } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { clockTime, doerOf, eventLine } from '../story/words.ts';
 import { eventsOfFrame } from './frame-events.ts';
 
 interface EventsTabProps {
   readonly run: RunId;
   readonly events: readonly WireEvent[];
-  /** Why the last of them could not be read. */
+  /** Why the latest events could not be read. */
   readonly fault: ErrorEnvelope | undefined;
-  /** How many there are. */
   readonly total: number;
-  /** The frame that is looked back at. */
+  /** The past frame that is shown. */
   readonly frame: number | undefined;
 }
 
 const LINE_HEIGHT = 20;
 const PAGE = 1000;
 
-/** Events, oldest first: the last ones as they come, or those that led to the frame that is looked at. */
+/** Events, oldest first: the latest as they arrive, or those that led to the shown frame. */
 export function EventsTab({ run, events, fault, total, frame }: EventsTabProps) {
   const client = useClient();
   const [query, setQuery] = useState('');
@@ -62,8 +61,8 @@ export function EventsTab({ run, events, fault, total, frame }: EventsTabProps) 
         <input
           type="search"
           className="field"
-          aria-label="Search in events"
-          placeholder="a type, a node, a key…"
+          aria-label="Search events"
+          placeholder="Type, node or key…"
           value={query}
           onChange={event => setQuery(event.target.value)}
         />
@@ -74,13 +73,13 @@ export function EventsTab({ run, events, fault, total, frame }: EventsTabProps) 
         )}
         <label className="check">
           <input type="checkbox" checked={isByPeople} onChange={event => setIsByPeople(event.target.checked)} />
-          only what people did
+          only actions of people
         </label>
         <span className="text-faint">
-          {frame === undefined ? `${total} in all` : `those that led to frame ${frame}`}
+          {frame === undefined ? `${total} in total` : `events that led to frame ${frame}`}
         </span>
       </div>
-      {failed !== undefined && <ErrorBox error={failed} title="The events could not be read" />}
+      {failed !== undefined && <ErrorBox error={failed} title="Could not load events" />}
       {shown === undefined ? (
         failed === undefined && <Empty title="Reading…" />
       ) : shown.length === 0 ? (
@@ -93,12 +92,12 @@ export function EventsTab({ run, events, fault, total, frame }: EventsTabProps) 
 }
 
 function emptyWords(query: string, isByPeople: boolean, total: number): string {
-  if (query !== '') return 'No event holds these words';
-  if (isByPeople) return 'Nobody did anything to this run, in the events that are shown';
-  return total === 0 ? 'None yet' : 'Reading…';
+  if (query !== '') return 'No matching events';
+  if (isByPeople) return 'No actions of people in the shown events';
+  return total === 0 ? 'No events yet' : 'Reading…';
 }
 
-/** Follows its end while that is in view. */
+/** Scrolls along while its end is in view. */
 function EventList({ events }: { readonly events: readonly WireEvent[] }) {
   const { time } = useSettings();
   const box = useRef<HTMLDivElement>(null);
@@ -117,7 +116,7 @@ function EventList({ events }: { readonly events: readonly WireEvent[] }) {
     <section
       ref={box}
       className="events-box"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable with the keyboard
       tabIndex={0}
       aria-label="Events"
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {

@@ -1,7 +1,7 @@
 import type { RunId, TreeNode } from '@signalbox/model';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 import { NodeLink } from './node-link.tsx';
 
 interface FailedNodeProps {
@@ -10,7 +10,7 @@ interface FailedNodeProps {
   onCurrent(node: string): void;
 }
 
-/** Work that failed, where it is said that it failed: a look at it, and another try. */
+/** A failed node, with links to inspect and retry it. */
 export function FailedNode({ run, node, onCurrent }: FailedNodeProps) {
   const client = useClient();
   const { isBusy, error, send } = useCommand();
@@ -26,7 +26,7 @@ export function FailedNode({ run, node, onCurrent }: FailedNodeProps) {
       >
         Retry
       </button>
-      {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+      {error !== undefined && <ErrorBox error={error} title="Action failed" />}
     </div>
   );
 }

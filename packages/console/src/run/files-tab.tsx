@@ -1,14 +1,14 @@
 import type { RunId } from '@signalbox/model';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { many } from '../story/words.ts';
 import { Patch } from './patch.tsx';
 import { patchFiles } from './patch-files.ts';
 
 interface FilesTabProps {
   readonly run: RunId;
-  /** The frame that is looked back at. */
+  /** The past frame that is shown. */
   readonly frame: number | undefined;
   /** Changes when there may be more. */
   readonly version: string;
@@ -16,23 +16,23 @@ interface FilesTabProps {
 
 const words = { added: 'new', removed: 'gone', changed: 'changed' } as const;
 
-/** What the run changed in its workspace, up to the frame that is looked at. */
+/** The run's changes in its workspace, up to the shown frame. */
 export function FilesTab({ run, frame, version }: FilesTabProps) {
   const client = useClient();
   const { data, error } = useRead(['diff', run, frame ?? version], () => client.diff(run, frame), { keeps: true });
   if (error?.code === 'workspace/none') {
     return (
-      <Empty title="This run has no workspace of its own">
+      <Empty title="This run has no workspace">
         <p>
-          What its agents change in the project is with each node, under Tools. A plan with <code>workspace: true</code>{' '}
-          works on a copy, and all that it changed is told here.
+          Changes that its agents make in the project are shown with each node, under Tools. A plan with{' '}
+          <code>workspace: true</code> works on a copy, and all its changes are shown here.
         </p>
       </Empty>
     );
   }
-  if (error !== null && data === undefined) return <ErrorBox error={error} title="There is no diff of files" />;
+  if (error !== null && data === undefined) return <ErrorBox error={error} title="No file diff" />;
   if (data === undefined) return <Empty title="Reading…" />;
-  if (data.files.length === 0) return <Empty title="It changed no files of its workspace" />;
+  if (data.files.length === 0) return <Empty title="No files changed in its workspace" />;
   const patches = patchFiles(data.patch);
   return (
     <div className="now">

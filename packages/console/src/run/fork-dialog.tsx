@@ -2,15 +2,15 @@ import type { Answer } from '@signalbox/client';
 import type { Json, RunId, RunSummary } from '@signalbox/model';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { Dialog } from '../frame/dialog.tsx';
-import { JsonField, readJson } from '../frame/json-field.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
+import { Dialog } from '../shell/dialog.tsx';
+import { JsonField, readJson } from '../shell/json-field.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
-/** What a fork may be told. */
+/** The options of a fork. */
 interface ForkOptions {
   readonly name?: string;
   readonly input?: Json;
@@ -26,7 +26,7 @@ interface ForkDialogProps {
   onClose(): void;
 }
 
-/** Branches a new run off. The run it comes from stays as it is. */
+/** Forks a new run. The original run does not change. */
 export function ForkDialog({ run, title, fork, onClose }: ForkDialogProps) {
   const client = useClient();
   const navigate = useNavigate();
@@ -63,25 +63,25 @@ export function ForkDialog({ run, title, fork, onClose }: ForkDialogProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={submit} className="form">
-        <p className="text-muted">A new run begins there. This one stays as it is.</p>
+        <p className="text-muted">A new run begins there. This one does not change.</p>
         <label>
-          Its name, if another
+          Run name (optional)
           <input maxLength={256} value={name} onChange={event => setName(event.target.value)} />
         </label>
-        {dangerous === 'ask' && <JsonField label="Its input, as JSON" rows={5} text={text} onText={setTyped} />}
-        {isChanged && <p className="risk">It goes on with another input than what it did so far was done with.</p>}
+        {dangerous === 'ask' && <JsonField label="Input (JSON)" rows={5} text={text} onText={setTyped} />}
+        {isChanged && <p className="risk">The new run continues with an input that its earlier work did not use.</p>}
         <label className="check">
           <input type="checkbox" checked={isPaused} onChange={event => setIsPaused(event.target.checked)} />
-          Begin paused
+          Start paused
         </label>
         <label className="check">
           <input type="checkbox" checked={isAccepted} onChange={event => setIsAccepted(event.target.checked)} />
-          Go on even if something was done outside that cannot be undone
+          Continue despite effects outside that cannot be undone
         </label>
-        {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+        {error !== undefined && <ErrorBox error={error} title="Action failed" />}
         <div className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>
-            Leave it
+            Cancel
           </button>
           <button type="submit" className="button button-main" disabled={isBusy || !input.ok}>
             Fork

@@ -4,8 +4,8 @@ import type { RunId, WireEvent } from '@signalbox/model';
 const PAGE = 200;
 
 /**
- * The events that lead to a frame: those after the frame before it was committed, up to its own commit. Commits are in the order of
- * frames, so the place is found by halving.
+ * The events that lead to a frame: those after the previous frame's commit, up to its own. Found by binary search, because commits are in
+ * the order of frames.
  */
 export async function eventsOfFrame(
   client: Pick<Client, 'events'>,

@@ -1,12 +1,12 @@
 import type { GuidedFacts, RunSummary } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
 import { Pair } from '../inspector/block.tsx';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
 import { runStanding } from '../story/words.ts';
 
-/** A run that an agent elsewhere is guided through. It has no frames and no plan: its steps are where its session is. */
+/** A guided run. It has no frames and no plan: its steps are in its session. */
 export function GuidedRun({ summary, guided }: { readonly summary: RunSummary; readonly guided: GuidedFacts }) {
   const { record } = summary;
   const { signal, word } = runStanding(summary);
@@ -29,7 +29,7 @@ export function GuidedRun({ summary, guided }: { readonly summary: RunSummary; r
         )}
       </header>
       <p className="then-words py-3">
-        An agent elsewhere is guided through it, step by step. It is not paused, forked or stopped from here.
+        An external agent walks it step by step. It cannot be paused, forked or stopped from here.
       </p>
       <dl className="pairs px-0">
         {workflowId !== null && <Pair name="workflow">{workflowId}</Pair>}
@@ -41,12 +41,12 @@ export function GuidedRun({ summary, guided }: { readonly summary: RunSummary; r
           <Moment at={record.updatedAt} />
         </Pair>
         <Pair name="run">
-          <code>{record.id}</code> <CopyButton text={record.id} label="Copy the id of the run" />
+          <code>{record.id}</code> <CopyButton text={record.id} label="Copy run id" />
         </Pair>
       </dl>
       <div className="py-3">
         <Link to="/workflows" search={{ session: sessionId }} className="button button-main">
-          See its steps, notes and what it asks
+          See its steps, notes and questions
         </Link>
       </div>
     </div>
@@ -54,7 +54,7 @@ export function GuidedRun({ summary, guided }: { readonly summary: RunSummary; r
 }
 
 const healthWords: Record<Exclude<GuidedFacts['health'], 'healthy'>, string> = {
-  corrupt_tail: 'The end of its journal is damaged. What is shown is what was saved before the damage.',
-  corrupt_head: 'Its journal is damaged from the start. What is shown is what could be saved.',
-  unknown_version: 'Its journal was written by another version. What is shown is what this one understands.',
+  corrupt_tail: 'The end of its journal is damaged. Only the part before the damage is shown.',
+  corrupt_head: 'Its journal is damaged from the start. Only what could be read is shown.',
+  unknown_version: 'Its journal was written by another version. Only what this version understands is shown.',
 };

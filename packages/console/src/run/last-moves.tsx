@@ -1,5 +1,5 @@
-import { Lamp } from '../frame/lamp.tsx';
-import { Panel } from '../frame/panel.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { lastMoves } from '../story/last-moves.ts';
 import type { RunStory } from '../story/run-story.ts';
 
@@ -11,12 +11,12 @@ interface LastMovesProps {
   onFrame(frame: number): void;
 }
 
-/** The last things that nodes, handlers and people did: how it came to this. Each leads to the frame that shows it. */
+/** The latest actions of nodes, handlers and people. Each links to the frame that shows it. */
 export function LastMoves({ story: { events, nodes }, onCurrent, onFrame }: LastMovesProps) {
   const moves = lastMoves(events, SHOWN);
   if (moves.length === 0) return null;
   return (
-    <Panel title="How it came to this">
+    <Panel title="Recent activity">
       <ol className="moves">
         {moves.map(({ seq, at, signal, node, who, words, frame }) => (
           <li key={seq}>
@@ -31,7 +31,7 @@ export function LastMoves({ story: { events, nodes }, onCurrent, onFrame }: Last
               {words}
             </span>
             {frame !== undefined && (
-              <button type="button" className="move-frame" title={`Look at it: ${at}`} onClick={() => onFrame(frame)}>
+              <button type="button" className="move-frame" title={`Open ${at}`} onClick={() => onFrame(frame)}>
                 frame {frame}
               </button>
             )}

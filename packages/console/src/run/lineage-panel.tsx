@@ -1,11 +1,11 @@
 import type { RunId, RunSummary } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { storedStanding } from '../story/words.ts';
 
 interface LineagePanelProps {
@@ -13,7 +13,7 @@ interface LineagePanelProps {
   readonly origin: RunSummary['record']['origin'];
 }
 
-/** The run that this one comes from, the other runs that were forked from that one, and those that were forked from this one. */
+/** The parent of this run, the parent's other forks, and the forks of this run. */
 export function LineagePanel({ run, origin }: LineagePanelProps) {
   const client = useClient();
   const { runs = [] } = useLive();
@@ -35,7 +35,7 @@ export function LineagePanel({ run, origin }: LineagePanelProps) {
           <li>
             <span className="text-faint">{originWords[origin.kind]}</span>
             {origin.kind === 'import' ? (
-              <code title="It may not be known here">{origin.run}</code>
+              <code title="Could not load the lineage">{origin.run}</code>
             ) : (
               <RunLink run={origin.run} frame={origin.frame} name={name ?? origin.run.slice(-8)} />
             )}
@@ -43,10 +43,10 @@ export function LineagePanel({ run, origin }: LineagePanelProps) {
           </li>
         )}
         {others.map(fork => (
-          <ForkLine key={fork.run} fork={fork} words="beside it" />
+          <ForkLine key={fork.run} fork={fork} words="siblings" />
         ))}
         {forks.map(fork => (
-          <ForkLine key={fork.run} fork={fork} words="forked from this" />
+          <ForkLine key={fork.run} fork={fork} words="forks" />
         ))}
       </ul>
     </Panel>

@@ -1,8 +1,8 @@
 import type { TreeNode } from '@signalbox/model';
-import { Lamp } from '../frame/lamp.tsx';
+import { Lamp } from '../shell/lamp.tsx';
 import { nodeStanding } from '../story/words.ts';
 
-/** A node by its name; chosen, it is looked at. */
+/** A node by its name; clicking selects it. */
 export function NodeLink({ node, onCurrent }: { readonly node: TreeNode; onCurrent(node: string): void }) {
   return (
     <button type="button" className="nodelink" onClick={() => onCurrent(node.id)}>

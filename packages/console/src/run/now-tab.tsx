@@ -1,12 +1,12 @@
 import { isWorkKind, type Json, type RunId, type TreeNode, timerDue } from '@signalbox/model';
 import { DecisionCard } from '../decisions/decision-card.tsx';
-import { JsonView } from '../frame/json-view.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
-import { useNow } from '../frame/use-now.ts';
 import { Tail } from '../inspector/tail.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { JsonView } from '../shell/json-view.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
+import { useNow } from '../shell/use-now.ts';
 import { reasonWords } from '../story/reason-words.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nextWork } from '../story/tree-rows.ts';
@@ -27,14 +27,14 @@ interface NowTabProps {
 
 const NEXT_SHOWN = 4;
 
-/** What happens now: what waits for the person, what went wrong, who works and what they say, what comes next, what came of it. */
+/** The current state: open decisions, failures, running work and its output, what comes next, the result. */
 export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
   const { summary, decisions, tasks, speech, fault, nodes: byId, events } = story;
   const status = summary?.record.status;
   const hasEnded = summary?.record.endedAt !== undefined;
   const failed = nodes.filter(node => node.status === 'failed' && isWorkKind(node.kind));
   const working = tasks.filter(task => task.status === 'running');
-  // What asks a person is told by its decision.
+  // Its decision shows what it asks a person.
   const held = hasEnded
     ? []
     : nodes.filter(
@@ -46,7 +46,7 @@ export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
   return (
     <div className="now">
       {fault !== undefined && (
-        <ErrorBox error={fault} title={status === 'failed' ? 'The run failed' : 'The run met an error'}>
+        <ErrorBox error={fault} title={status === 'failed' ? 'The run failed' : 'The run had an error'}>
           {failed.length > 0 && (
             <div className="flex flex-wrap gap-x-4 gap-y-1">
               {failed.map(node => (
@@ -80,7 +80,7 @@ export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
             time={task.startedAt && span(now - Date.parse(task.startedAt))}
             onCurrent={() => onCurrent(task.node)}
           >
-            {said !== undefined && said !== '' && <Tail text={said} label={`What ${label} says`} />}
+            {said !== undefined && said !== '' && <Tail text={said} label={`Output of ${label}`} />}
           </WorkCard>
         );
       })}
@@ -115,7 +115,7 @@ export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
   );
 }
 
-/** What a completed run gave back. */
+/** The output of a completed run. */
 function Outcome({ run, known }: { readonly run: RunId; readonly known: Json | undefined }) {
   const client = useClient();
   const { data } = useRead(['outcome', run], () => client.run(run), { isEnabled: known === undefined });

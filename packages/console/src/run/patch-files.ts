@@ -4,7 +4,7 @@ export interface PatchLine {
   readonly text: string;
 }
 
-/** The lines of a patch as git renders it, by file; what git says around them is left out. */
+/** The lines of a git patch, by file, without git's headers. */
 export function patchFiles(patch: string): ReadonlyMap<string, readonly PatchLine[]> {
   const files = new Map<string, PatchLine[]>();
   let lines: PatchLine[] | undefined;
@@ -23,7 +23,7 @@ export function patchFiles(patch: string): ReadonlyMap<string, readonly PatchLin
   return files;
 }
 
-/** Undefined for a file that is not there on this side. */
+/** Undefined if the file does not exist on this side. */
 function nameOf(line: string): string | undefined {
   const name = line
     .slice(4)

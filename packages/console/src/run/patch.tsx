@@ -1,6 +1,6 @@
 import type { PatchLine } from './patch-files.ts';
 
-/** The lines of a patch, each in the colour of what it does. */
+/** The lines of a patch, coloured by change. */
 export function Patch({ lines }: { readonly lines: readonly PatchLine[] }) {
   return (
     <pre className="patch">

@@ -4,7 +4,7 @@ import { createStore } from '../story/store.ts';
 const KEY = 'signalbox.pins';
 const store = createStore<readonly string[]>(read(), tell => tell());
 
-/** Keys of state that a person watches, in every run that has them; kept in this browser. */
+/** Watched keys of state, in every run that has them; stored in this browser. */
 export function usePins(): readonly string[] {
   return useSyncExternalStore(store.subscribe, store.read);
 }

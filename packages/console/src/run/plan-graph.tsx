@@ -1,13 +1,13 @@
 import type { TreeNode } from '@signalbox/model';
 import { Background, Controls, Handle, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react';
 import { useMemo, useRef } from 'react';
-import { type GraphShape, graphPlaces } from '../frame/graph-places.ts';
-import { Lamp } from '../frame/lamp.tsx';
-import { Empty } from '../frame/notices.tsx';
+import { type GraphShape, graphPlaces } from '../shell/graph-places.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Empty } from '../shell/notices.tsx';
 import { nodeStanding } from '../story/words.ts';
 
 const MOST = 400;
-/** Smaller than this nobody reads it: what is wider begins at its root, and is moved by hand. */
+/** The smallest readable scale: a wider graph starts at its root and is panned. */
 const READABLE = 0.75;
 const MARGIN = 12;
 const SHAPE: GraphShape = { direction: 'LR', width: 150, height: 40, gaps: [12, 28] };
@@ -19,13 +19,13 @@ interface PlanGraphProps {
 }
 
 type PlanNode = Node<{ readonly node: TreeNode }, 'plan'>;
-/** All boxes have it: none is hidden until it was measured, nor measured again when it is made anew. */
+/** The same for all boxes: none is hidden until measured, or measured again when recreated. */
 const measured = { width: SHAPE.width, height: SHAPE.height };
 const nodeTypes = { plan: Box };
 
 /** The plan as boxes and lines, left to right. */
 export function PlanGraph({ nodes, current, onCurrent }: PlanGraphProps) {
-  // Where boxes are depends on who is whose child alone: what a node is doing does not move it.
+  // Positions depend only on the parents: a node's status does not move it.
   const shape = nodes.map(({ id, parent }) => `${id}<${parent ?? ''}`).join('|');
   const box = useRef<HTMLDivElement>(null);
   const places: ReturnType<typeof graphPlaces> = useMemo(
@@ -33,7 +33,7 @@ export function PlanGraph({ nodes, current, onCurrent }: PlanGraphProps) {
     [shape],
   );
   if (nodes.length > MOST) {
-    return <Empty title={`${nodes.length} nodes are too many for a picture: the tree has them all`} />;
+    return <Empty title={`Too many nodes for a graph (${nodes.length}): use the tree`} />;
   }
   const boxes = nodes.map(
     (node): PlanNode => ({
@@ -94,7 +94,7 @@ function Box({ data: { node } }: NodeProps<PlanNode>) {
   );
 }
 
-/** Those of one parent stay in the order of the plan: it is the order in which they happen. */
+/** Siblings keep the order of the plan, in which they happen. */
 function siblingsInOrder(nodes: readonly TreeNode[]): { left: string; right: string }[] {
   return [...Map.groupBy(nodes, ({ parent }) => parent).values()].flatMap(siblings => {
     const inOrder = siblings.toSorted((a, b) => a.index - b.index);

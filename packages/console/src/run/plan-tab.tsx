@@ -1,7 +1,7 @@
 import type { Json, TreeNode } from '@signalbox/model';
 import { lazy, Suspense, useMemo, useState } from 'react';
-import { JsonView } from '../frame/json-view.tsx';
-import { Empty } from '../frame/notices.tsx';
+import { JsonView } from '../shell/json-view.tsx';
+import { Empty } from '../shell/notices.tsx';
 import { planOutline, planXml } from './plan-text.ts';
 
 const PlanGraph = lazy(() => import('./plan-graph.tsx').then(({ PlanGraph: component }) => ({ default: component })));
@@ -16,14 +16,14 @@ interface PlanTabProps {
   onCurrent(node: string): void;
 }
 
-/** The whole plan of a frame, in the form one likes to read. */
+/** The whole plan of a frame, in the chosen form. */
 export function PlanTab({ nodes, current, onCurrent }: PlanTabProps) {
   const [form, setForm] = useState<Form>('graph');
-  if (nodes.length === 0) return <Empty title="Nothing is rendered yet" />;
+  if (nodes.length === 0) return <Empty title="Nothing rendered yet" />;
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <fieldset className="views px-3 pt-2">
-        <legend className="sr-only">Form</legend>
+        <legend className="sr-only">View</legend>
         {forms.map(name => (
           <button key={name} type="button" className="view" aria-pressed={form === name} onClick={() => setForm(name)}>
             {formWords[name]}

@@ -3,7 +3,7 @@ import { treeRows } from '../story/tree-rows.ts';
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** The plan as XML: a tag is a kind, attributes are what is known of the node. */
+/** The plan as XML: tags are kinds, attributes are facts about the node. */
 export function planXml(nodes: readonly TreeNode[]): string {
   const rows = treeRows(nodes, nothing);
   const lines: string[] = [];
@@ -25,7 +25,7 @@ export function planXml(nodes: readonly TreeNode[]): string {
   return lines.join('\n');
 }
 
-/** Labels and places, indented. */
+/** Labels and source locations, indented. */
 export function planOutline(nodes: readonly TreeNode[]): string {
   return treeRows(nodes, nothing)
     .map(({ node: { label, kind, status, source, detail }, depth }) => {

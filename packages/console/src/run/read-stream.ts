@@ -3,7 +3,7 @@ import type { RunId, WireChunk } from '@signalbox/model';
 
 const PAGE = 1000;
 
-/** Everything that was said in a task, and what its agent kept. A refusal is thrown, for whoever catches queries. */
+/** The complete output and transcript of a task. Throws a refusal, for queries to catch. */
 export async function readStream(client: Client, run: RunId, task: string): Promise<readonly WireChunk[]> {
   const chunks: WireChunk[] = [];
   for (let from = 0; ; ) {

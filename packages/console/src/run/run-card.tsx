@@ -1,12 +1,12 @@
 import type { Json, RunSummary } from '@signalbox/model';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { JsonView } from '../frame/json-view.tsx';
-import { Moment } from '../frame/moment.tsx';
 import { Block, Pair } from '../inspector/block.tsx';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { JsonView } from '../shell/json-view.tsx';
+import { Moment } from '../shell/moment.tsx';
 import { many, money, span, tokens } from '../story/words.ts';
 import { LineagePanel } from './lineage-panel.tsx';
 
-/** The run itself, where no node is looked at: what it was given, what bounds it, where it comes from, what names it for ever. */
+/** The run itself, if no node is selected: its input, limits, origin and permanent ids. */
 export function RunCard({ summary, input }: { readonly summary: RunSummary; readonly input: Json | undefined }) {
   const { record } = summary;
   return (
@@ -16,12 +16,12 @@ export function RunCard({ summary, input }: { readonly summary: RunSummary; read
           <span className="truncate">The run</span>
           <span className="kind">{record.driver}</span>
         </h2>
-        <p className="text-muted">Choose a node of the plan to look at it.</p>
+        <p className="text-muted">Choose a node of the plan to inspect it.</p>
       </header>
       <div className="tabpage">
         <dl className="pairs">
           <Pair name="id">
-            <code>{record.id}</code> <CopyButton text={record.id} label="Copy the whole id" />
+            <code>{record.id}</code> <CopyButton text={record.id} label="Copy full id" />
           </Pair>
           {record.entry !== undefined && (
             <Pair name="plan">
@@ -39,10 +39,10 @@ export function RunCard({ summary, input }: { readonly summary: RunSummary; read
           )}
           <Pair name="events">{record.nextSeq}</Pair>
           <Pair name="head">
-            <code title="The hash of its last event, chained to all before it: note it to prove later that nothing was changed.">
+            <code title="The hash of its last event, chained to all before it: store it to prove later that nothing was changed.">
               {record.head.slice(0, 23)}…
             </code>{' '}
-            <CopyButton text={record.head} label="Copy the head" />
+            <CopyButton text={record.head} label="Copy head" />
           </Pair>
           {record.kept !== undefined && (
             <Pair name="kept">
@@ -76,5 +76,5 @@ function Limits({ limits }: { readonly limits: RunSummary['record']['limits'] })
     maxToolCalls !== undefined && many(maxToolCalls, 'tool call'),
     maxRetriesPerTask !== undefined && `${many(maxRetriesPerTask, 'retry', 'retries')} a task`,
   ].filter(word => word !== false);
-  return words.length === 0 ? null : <Pair name="at most">{words.join(', ')}</Pair>;
+  return words.length === 0 ? null : <Pair name="limits">{words.join(', ')}</Pair>;
 }

@@ -1,9 +1,9 @@
 import { type RunSummary, runPhase } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { useNow } from '../frame/use-now.ts';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { useNow } from '../shell/use-now.ts';
 import { lasted, runStanding, span } from '../story/words.ts';
 import { originWords } from './lineage-panel.tsx';
 import { RunLevers } from './run-levers.tsx';
@@ -14,11 +14,11 @@ import { SpendingWords } from './spending-words.tsx';
 interface RunHeadProps {
   readonly summary: RunSummary;
   readonly spending: Spending | undefined;
-  /** The frame that is looked back at. */
+  /** The past frame that is shown. */
   readonly frame: number | undefined;
 }
 
-/** What the run is, what it is doing, and the levers that move it. */
+/** The run's name, status and actions. */
 export function RunHead({ summary, spending, frame }: RunHeadProps) {
   const { record, phase, stopReason } = summary;
   const hasEnded = record.endedAt !== undefined;
@@ -85,7 +85,7 @@ export function RunHead({ summary, spending, frame }: RunHeadProps) {
           </Fact>
         )}
         <Fact name="run">
-          {record.id.slice(-12)} <CopyButton text={record.id} label="Copy the id of the run" />
+          {record.id.slice(-12)} <CopyButton text={record.id} label="Copy run id" />
         </Fact>
         {record.kept !== undefined && <Fact name="kept by">{record.kept.by}</Fact>}
         {stopReason !== undefined && <Fact name="stopped because">{stopReason}</Fact>}

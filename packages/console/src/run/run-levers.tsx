@@ -2,32 +2,32 @@ import type { RunSummary } from '@signalbox/model';
 import { useNavigate } from '@tanstack/react-router';
 import { DropdownMenu } from 'radix-ui';
 import { type ReactNode, useRef, useState } from 'react';
-import { Confirm } from '../frame/confirm.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { saveFile } from '../frame/save-file.ts';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
+import { Confirm } from '../shell/confirm.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { saveFile } from '../shell/save-file.ts';
+import { useCommand } from '../shell/use-command.ts';
 import { ReplayDialog, VerifyDialog } from './check-dialog.tsx';
 import { ForkDialog } from './fork-dialog.tsx';
 import { SignalDialog } from './signal-dialog.tsx';
 
 interface RunLeversProps {
   readonly summary: RunSummary;
-  /** The frame that is looked back at. */
+  /** The past frame that is shown. */
   readonly frame: number | undefined;
 }
 
 type Dialogs = 'terminate' | 'signal' | 'fork' | 'verify' | 'replay';
 
-/** What can be done about a run as a whole. Only what the run can do now is there. */
+/** The actions for a run, only those that are possible now. */
 export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
   const client = useClient();
   const navigate = useNavigate();
   const { dangerous } = useSettings();
   const { isBusy, error, send } = useCommand();
   const [asks, setAsks] = useState<Dialogs>();
-  // A dialog opens when the menu has closed: so the focus is on the button again when the dialog is over.
+  // A dialog opens after the menu has closed, so that the focus returns to the button when the dialog ends.
   const [next, button] = [useRef<Dialogs>(undefined), useRef<HTMLButtonElement>(null)];
   const ask = (what: Dialogs) => () => {
     next.current = what;
@@ -71,7 +71,7 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
         </button>
       )}
       <DropdownMenu.Root modal={false}>
-        <DropdownMenu.Trigger ref={button} className="button" aria-label="More to do with this run">
+        <DropdownMenu.Trigger ref={button} className="button" aria-label="More actions">
           More <span aria-hidden="true">▾</span>
         </DropdownMenu.Trigger>
         <DropdownMenu.Portal>
@@ -93,32 +93,30 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
               </Item>
             )}
             {record.entry !== undefined && (
-              <Item onSelect={() => void navigate({ to: '/start', search: { like: id } })}>Start another like it…</Item>
+              <Item onSelect={() => void navigate({ to: '/start', search: { like: id } })}>Start a similar run…</Item>
             )}
             <DropdownMenu.Label className="menu-label">Try it again</DropdownMenu.Label>
             {record.frames > 0 && (
-              <Item onSelect={ask('fork')} about="A new run goes on from there; this one stays">
+              <Item onSelect={ask('fork')} about="A new run continues from there; this one does not change">
                 Fork from frame {at}…
               </Item>
             )}
             {record.frames > 0 && record.driver === 'plan' && (
-              <Item onSelect={ask('replay')} about="Whether every frame comes out again as it was">
+              <Item onSelect={ask('replay')} about="Checks that every frame renders again as recorded">
                 Replay without models…
               </Item>
             )}
-            <DropdownMenu.Label className="menu-label">Its record</DropdownMenu.Label>
-            <Item onSelect={ask('verify')} about="Whether anything in it was changed">
-              Verify its record…
+            <DropdownMenu.Label className="menu-label">Record</DropdownMenu.Label>
+            <Item onSelect={ask('verify')} about="Checks whether anything was changed">
+              Verify record…
             </Item>
-            <Item onSelect={() => void exportRun()} about="All of it in one file, to look at elsewhere">
-              Export as a bundle
+            <Item onSelect={() => void exportRun()} about="Everything in one file, to open elsewhere">
+              Export bundle
             </Item>
             <Item onSelect={() => void send(() => (record.kept === undefined ? client.keep(id) : client.unkeep(id)))}>
-              {record.kept === undefined ? 'Keep it for ever' : 'Let it be collected again'}
+              {record.kept === undefined ? 'Keep forever' : 'Allow collection'}
             </Item>
-            <Item onSelect={() => void navigator.clipboard.writeText(location.href)}>
-              Copy the address of this view
-            </Item>
+            <Item onSelect={() => void navigator.clipboard.writeText(location.href)}>Copy link to this view</Item>
             {isOpen && dangerous === 'ask' && (
               <>
                 <DropdownMenu.Separator className="menu-line" />
@@ -149,18 +147,18 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
           onClose={() => setAsks(undefined)}
         >
           <p>
-            It ends at once. What is under way is not waited for, and what it did so far may be half done. <em>Stop</em>{' '}
-            ends it as well, and lets what runs clean up.
+            It ends at once, without waiting for running work, which may be left half done. <em>Stop</em> also ends it,
+            and lets running work clean up.
           </p>
         </Confirm>
       )}
-      {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+      {error !== undefined && <ErrorBox error={error} title="Action failed" />}
     </div>
   );
 }
 
 interface ItemProps {
-  /** What it is for, where its name does not say it. */
+  /** What it is for, if its name does not say it. */
   readonly about?: string;
   onSelect(): void;
   readonly children: ReactNode;

@@ -14,7 +14,7 @@ describe('what is special about a run', () => {
 
   it('[K41] that it came from a bundle, that frames of it are gone, that nothing works on it', () => {
     expect(words(run({ status: 'completed', origin: { kind: 'import', run: 'x' } }))).toEqual([
-      expect.stringMatching(/came from a bundle/),
+      expect.stringMatching(/imported from a bundle/),
     ]);
     expect(words(run({ status: 'completed', collected: [{ from: 3, to: 3 }] }))).toEqual([
       expect.stringMatching(/^1 frame \(3\) was collected/),
@@ -26,13 +26,13 @@ describe('what is special about a run', () => {
     expect(words(run({ status: 'completed', collected }))).toEqual([
       expect.stringMatching(/^5 frames \(1 to 4, 8\) were/),
     ]);
-    expect(words(run({ status: 'running' }, false))).toEqual([expect.stringMatching(/Nothing works on this run/)]);
+    expect(words(run({ status: 'running' }, false))).toEqual([expect.stringMatching(/Nothing drives this run/)]);
   });
 
   it('[K87] that it waits for room on the disk', () => {
     const held = { status: 'paused', stopReason: 'The disk is full. Free some space.' };
     expect(words(run(held))).toEqual([
-      'The disk is full. Free some space. The run goes on by itself when there is room; nothing is lost.',
+      'The disk is full. Free some space. The run resumes on its own when there is space; nothing is lost.',
     ]);
     expect(words(run(held, false))).toEqual([]);
   });

@@ -1,8 +1,8 @@
-/** Where on the page of a run one is: the address says it. */
+/** The selection on a run's page, as in the address. */
 export interface RunPlace {
-  /** The frame that is looked back at; without one the page follows what happens. */
+  /** A past frame; without one, the page follows the run. */
   readonly frame?: number;
-  /** The node that is looked at. */
+  /** The selected node. */
   readonly node?: string;
   readonly tab?: FrameTab;
   readonly look?: InspectorTab;
@@ -14,7 +14,7 @@ export type FrameTab = (typeof frameTabs)[number];
 export const inspectorTabs = ['summary', 'input', 'output', 'tools', 'logs', 'json', 'definition'] as const;
 export type InspectorTab = (typeof inspectorTabs)[number];
 
-/** What an address says may be anything: what is not understood is left out. */
+/** An address may hold anything: unknown parts are dropped. */
 export function runPlaceOf(given: Readonly<Record<string, unknown>>): RunPlace {
   const frame = Number.isSafeInteger(given.frame) && Number(given.frame) >= 0 ? Number(given.frame) : undefined;
   const node = typeof given.node === 'string' || typeof given.node === 'number' ? String(given.node) : undefined;

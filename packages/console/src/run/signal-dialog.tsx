@@ -1,12 +1,12 @@
 import type { RunId } from '@signalbox/model';
 import { type FormEvent, useState } from 'react';
-import { Dialog } from '../frame/dialog.tsx';
-import { JsonField, readJson } from '../frame/json-field.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { Dialog } from '../shell/dialog.tsx';
+import { JsonField, readJson } from '../shell/json-field.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
-/** Tells a run something that its plan may wait for. */
+/** Sends a signal that the plan may wait for. */
 export function SignalDialog({ run, onClose }: { readonly run: RunId; onClose(): void }) {
   const client = useClient();
   const { isBusy, error, send } = useCommand();
@@ -24,11 +24,11 @@ export function SignalDialog({ run, onClose }: { readonly run: RunId; onClose():
           Name
           <input value={name} required maxLength={256} onChange={event => setName(event.target.value)} />
         </label>
-        <JsonField label="Payload, as JSON" text={text} onText={setText} rows={4} />
-        {error !== undefined && <ErrorBox error={error} title="It did not work" />}
+        <JsonField label="Payload (JSON)" text={text} onText={setText} rows={4} />
+        {error !== undefined && <ErrorBox error={error} title="Action failed" />}
         <div className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>
-            Leave it
+            Cancel
           </button>
           <button type="submit" className="button button-main" disabled={isBusy || !payload.ok}>
             Send

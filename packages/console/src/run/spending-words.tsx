@@ -1,7 +1,7 @@
 import { money, tokens } from '../story/words.ts';
 import type { Spending } from './spending.ts';
 
-/** Money, and tokens. */
+/** Cost and tokens. */
 export function SpendingWords({ spending }: { readonly spending: Spending }) {
   const { costMicroUsd, inputTokens, outputTokens } = spending;
   return (

@@ -1,7 +1,7 @@
 import type { WireChunk, WireSpending } from '@signalbox/model';
 import { isObject } from '../story/json-object.ts';
 
-/** What calls of models took. */
+/** The tokens and cost of model calls. */
 export type Spending = Pick<WireSpending, 'calls' | 'inputTokens' | 'outputTokens' | 'costMicroUsd'>;
 
 export function sumOf(spent: Iterable<Spending>): Spending {
@@ -15,7 +15,7 @@ export function sumOf(spent: Iterable<Spending>): Spending {
   return sum;
 }
 
-/** What one task took, from what its agent kept: each call of a model says it. */
+/** The spending of one task, from its transcript: each model call records it. */
 export function spendingOf(chunks: readonly WireChunk[]): Spending {
   return sumOf(
     chunks.flatMap(({ kind, payload }) => {

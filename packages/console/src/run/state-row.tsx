@@ -4,14 +4,14 @@ import type { KeyDiff } from '../story/state-diff.ts';
 
 interface StateRowProps {
   readonly diff: KeyDiff;
-  /** What is said beside a key that is not as it was. */
+  /** The words for a changed key. */
   readonly marks: Readonly<Record<Exclude<KeyDiff['kind'], 'same'>, string>>;
   textOf(value: Json): string;
-  /** What can be done about it. */
+  /** The actions for it. */
   readonly children?: ReactNode;
 }
 
-/** A key with its value as it was and as it is; once where nothing changed. It is text and nothing else. */
+/** A key with its value before and after, or once if unchanged. Plain text only. */
 export function StateRow({ diff: { key, kind, before, after }, marks, textOf, children }: StateRowProps) {
   return (
     <tr data-change={kind}>

@@ -1,6 +1,6 @@
 import type { ErrorEnvelope, Json, RunId } from '@signalbox/model';
 import { useState } from 'react';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { stateDiff } from '../story/state-diff.ts';
 import type { State, Volatile } from '../story/use-frame.ts';
 import { EditDialog } from './edit-dialog.tsx';
@@ -10,26 +10,26 @@ import { VolatileTable } from './volatile-table.tsx';
 
 interface StateTabProps {
   readonly state: State | undefined;
-  /** What it is compared with; undefined shows it without a comparison. */
+  /** The state to compare with; undefined shows no comparison. */
   readonly before: State | undefined;
   readonly volatile?: Volatile | undefined;
   readonly volatileBefore?: Volatile | undefined;
   readonly error: ErrorEnvelope | undefined;
-  /** Where a person may give keys other values. */
+  /** The run, if its state can be edited. */
   readonly run?: RunId;
 }
 
 const marks = { changed: 'changed', came: 'new', went: 'gone' } as const;
 
-/** Durable state, key by key, what changed first. Values are texts: nothing of them is rendered as anything else. */
+/** Durable state, key by key, changed keys first. Values are plain text. */
 export function StateTab({ state, before, volatile = {}, volatileBefore, error, run }: StateTabProps) {
   const pins = usePins();
   const [edited, setEdited] = useState<string>();
-  if (error !== undefined) return <ErrorBox error={error} title="The state could not be read" />;
+  if (error !== undefined) return <ErrorBox error={error} title="Could not load state" />;
   if (state === undefined) return <Empty title="Reading…" />;
   const keys = stateDiff(before ?? state, state);
   const passing = <VolatileTable volatile={volatile} before={volatileBefore} />;
-  if (keys.length === 0 && Object.keys(volatile).length === 0) return <Empty title="No state is kept yet" />;
+  if (keys.length === 0 && Object.keys(volatile).length === 0) return <Empty title="No state yet" />;
   if (keys.length === 0) return passing;
   const editedValue = edited === undefined ? undefined : state[edited];
   return (
@@ -53,7 +53,7 @@ export function StateTab({ state, before, volatile = {}, volatileBefore, error, 
                   className="pin"
                   aria-pressed={isWatched}
                   aria-label={`Watch ${key}`}
-                  title={isWatched ? 'Watched under Now: watch it no longer' : 'Watch how it changes, under Now'}
+                  title={isWatched ? 'Watched under Now: stop watching' : 'Watch its changes under Now'}
                   onClick={() => togglePin(key)}
                 >
                   {isWatched ? '◆' : '◇'}
@@ -63,7 +63,7 @@ export function StateTab({ state, before, volatile = {}, volatileBefore, error, 
                     type="button"
                     className="pin"
                     aria-label={`Edit ${key}`}
-                    title="Give it another value…"
+                    title="Edit value…"
                     onClick={() => setEdited(key)}
                   >
                     ✎

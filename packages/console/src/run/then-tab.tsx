@@ -1,8 +1,8 @@
 import type { RunId } from '@signalbox/model';
-import { Empty } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Empty } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { causeWords } from '../story/cause-words.ts';
 import type { FrameView } from '../story/use-frame.ts';
 import { many } from '../story/words.ts';
@@ -16,7 +16,7 @@ interface ThenTabProps {
   onCurrent(node: string): void;
 }
 
-/** A frame that is looked back at: what made it necessary, and what it changed. */
+/** A past frame: what triggered it, and what it changed. */
 export function ThenTab({ run, frame, view, onCurrent }: ThenTabProps) {
   const client = useClient();
   const { data } = useRead(['frame', run, frame], () => client.frames(run, { from: frame, limit: 1 }), { keeps: true });
@@ -42,12 +42,12 @@ export function ThenTab({ run, frame, view, onCurrent }: ThenTabProps) {
             <code>{trigger.keys.join(', ')}</code> had changed
           </>
         )}
-        . {mounted.length > 0 && `${many(mounted.length, 'node')} came. `}
-        {unmounted.length > 0 && `${many(unmounted.length, 'node')} left. `}
+        . {mounted.length > 0 && `${many(mounted.length, 'node')} appeared. `}
+        {unmounted.length > 0 && `${many(unmounted.length, 'node')} disappeared. `}
         {versionWords(read.planVersion)}
-        {!read.verifiable && 'It read something that was not recorded: it cannot be verified.'}
+        {!read.verifiable && 'It read something that was not recorded, so it cannot be verified.'}
       </p>
-      <Panel title="State against the frame before">
+      <Panel title="State changes since the previous frame">
         <StateTab {...view} />
       </Panel>
     </div>

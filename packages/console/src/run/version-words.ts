@@ -1,4 +1,4 @@
-/** Which version of its plan made a frame; nothing where there was only the first. */
+/** The plan version that made a frame; empty if there was only one. */
 export function versionWords(planVersion: number): string {
   return planVersion > 1 ? `Plan version ${planVersion} made it. ` : '';
 }

@@ -5,17 +5,17 @@ import { StateRow } from './state-row.tsx';
 
 interface VolatileTableProps {
   readonly volatile: Volatile;
-  /** What it is compared with; undefined shows it without a comparison. */
+  /** The values to compare with; undefined shows no comparison. */
   readonly before: Volatile | undefined;
 }
 
-/** What a render read of state that is not kept when the run ends: it can be looked at, and nothing else. */
+/** Volatile state that a render read. Read-only. */
 export function VolatileTable({ volatile, before }: VolatileTableProps) {
   const keys = stateDiff(valuesOf(before ?? volatile), valuesOf(volatile));
   if (keys.length === 0) return null;
   return (
     <table className="state">
-      <caption className="eyebrow">Volatile, as far as the render read it</caption>
+      <caption className="eyebrow">Volatile state read by the render</caption>
       <tbody>
         {keys.map(diff => (
           <StateRow key={diff.key} diff={diff} marks={marks} textOf={wordsOf} />
@@ -25,9 +25,9 @@ export function VolatileTable({ volatile, before }: VolatileTableProps) {
   );
 }
 
-const marks = { changed: 'changed', came: 'read now', went: 'not read any more' } as const;
+const marks = { changed: 'changed', came: 'newly read', went: 'no longer read' } as const;
 
-/** Each as a list: of the value, or of nothing where it was not kept. */
+/** Each value as a list; empty if it was not recorded. */
 function valuesOf(volatile: Volatile): State {
   return Object.fromEntries(
     Object.entries(volatile).map(([key, { value }]): [string, Json] => [key, value === undefined ? [] : [value]]),
@@ -36,5 +36,5 @@ function valuesOf(volatile: Volatile): State {
 
 function wordsOf(kept: Json): string {
   const [value] = Array.isArray(kept) ? kept : [];
-  return value === undefined ? 'it was not set, or not kept' : JSON.stringify(value, null, 1);
+  return value === undefined ? 'not set, or not recorded' : JSON.stringify(value, null, 1);
 }

@@ -1,12 +1,12 @@
 import type { RunId, WireEvent } from '@signalbox/model';
 import { useMemo } from 'react';
-import { Moment } from '../frame/moment.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Moment } from '../shell/moment.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { togglePin, usePins } from './pins.ts';
 
-/** The keys that are watched, and how they changed. */
+/** The watched keys, and their changes. */
 export function Watched({ run, events }: { readonly run: RunId; readonly events: readonly WireEvent[] }) {
   const pins = usePins();
   if (pins.length === 0) return null;

@@ -1,20 +1,20 @@
 import type { ReactNode } from 'react';
-import { Lamp } from '../frame/lamp.tsx';
+import { Lamp } from '../shell/lamp.tsx';
 
 interface WorkCardProps {
-  /** Whether it is worked on, or held up by something. */
+  /** Whether it is running, or held up. */
   readonly signal: 'working' | 'held';
   readonly label: string;
   readonly kind: string | undefined;
   /** Why it is held up. */
   readonly why?: string;
-  /** How long it takes so far, or when it goes on. */
+  /** How long it has taken, or when it continues. */
   readonly time: string | undefined;
   onCurrent(): void;
   readonly children?: ReactNode;
 }
 
-/** Work that is under way, or would be if nothing held it up. */
+/** Work that is running or held up. */
 export function WorkCard({ signal, label, kind, why, time, onCurrent, children }: WorkCardProps) {
   return (
     <article className={`work work-${signal}`} aria-label={label}>

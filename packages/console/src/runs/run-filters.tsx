@@ -11,7 +11,7 @@ interface RunFiltersProps {
   onLook(change: Partial<Record<keyof RunsSearch, string | undefined>>): void;
 }
 
-/** What the list is narrowed to besides its words: when it began, its tag, its plan, its project. */
+/** The filters of the list besides the words: start, tag, plan, project. */
 export function RunFilters({ search, runs, onLook }: RunFiltersProps) {
   const { since, from, to, tag, plan, project, kind } = search;
   const [wantsDays, setWantsDays] = useState(false);
@@ -23,10 +23,10 @@ export function RunFilters({ search, runs, onLook }: RunFiltersProps) {
   };
   return (
     <fieldset className="filters">
-      <legend className="sr-only">Narrow the list</legend>
+      <legend className="sr-only">Filter runs</legend>
       <select
         className="field"
-        aria-label="Begun in the"
+        aria-label="Start time"
         value={hasDays ? BETWEEN : (since ?? '')}
         onChange={event => when(event.target.value)}
       >
@@ -40,8 +40,8 @@ export function RunFilters({ search, runs, onLook }: RunFiltersProps) {
       </select>
       {hasDays && (
         <>
-          <Day label="From the day" value={from} onDay={day => onLook({ from: day })} />
-          <Day label="To the day" value={to} onDay={day => onLook({ to: day })} />
+          <Day label="From day" value={from} onDay={day => onLook({ from: day })} />
+          <Day label="To day" value={to} onDay={day => onLook({ to: day })} />
         </>
       )}
       {runs.some(run => run.kind === 'guided') && (
@@ -85,7 +85,7 @@ interface FacetProps {
 }
 
 function Facet({ label, any, options, value, wordsOf = same, onValue }: FacetProps) {
-  // What an address asks for stays visible where no run has it.
+  // A value from the address stays visible even if no run has it.
   const shown = value === undefined || options.includes(value) ? options : [...options, value];
   if (shown.length === 0) return null;
   const words = shown.map(wordsOf);

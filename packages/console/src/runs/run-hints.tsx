@@ -1,4 +1,4 @@
-/** What the columns of a list of runs are. The lines say it themselves to those who do not see them. */
+/** The column headers of a list of runs. Screen readers get them from the rows. */
 export function RunHints({ isWide = false }: { readonly isWide?: boolean }) {
   return (
     <div className="runhints" aria-hidden="true">

@@ -1,7 +1,7 @@
 import type { RunSummary } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
 import { lasted, many, runStanding, span } from '../story/words.ts';
 import { linkToRun } from './run-link.ts';
 import { RunSpent } from './run-spent.tsx';
@@ -9,16 +9,16 @@ import { RunSpent } from './run-spent.tsx';
 interface RunLineProps {
   readonly run: RunSummary;
   readonly now: number;
-  /** Where the line is, in a list of which only a part is drawn. */
+  /** The row's offset in a list that is drawn in part. */
   readonly start?: number;
   readonly isCurrent?: boolean;
-  /** With its tags and what it spent in columns of their own. */
+  /** With columns for tags and spending. */
   readonly isWide?: boolean;
-  /** Under a head that says why already. */
+  /** Under a heading that already says why. */
   readonly isGrouped?: boolean;
 }
 
-/** A run on one line: what it is doing in one word, and why if that is not good. */
+/** A run on one line: its status in one word, and the reason if it is bad. */
 export function RunLine({ run, now, start, isCurrent = false, isWide = false, isGrouped = false }: RunLineProps) {
   const { record, openDecisions } = run;
   const { signal, word } = runStanding(run);

@@ -6,7 +6,7 @@ import { money, tokens } from '../story/words.ts';
 
 const MINUTE = 60_000;
 
-/** What a run's calls of models took so far. Of one that works it is read again once a minute. */
+/** The spending of a run so far. While the run is active it is read again once a minute. */
 export function RunSpent({ run: { id, record }, now }: { readonly run: RunSummary; readonly now: number }) {
   const client = useClient();
   const when = record.endedAt ?? `${record.status} ${record.status === 'running' ? Math.floor(now / MINUTE) : ''}`;

@@ -4,7 +4,7 @@ import { type RunsSearch, runsSearchOf } from '../story/runs-search.ts';
 
 const KEY = 'signalbox.views';
 
-/** Searches that a person kept, in this browser; each is an address of its own. */
+/** Saved searches, in this browser; each is an address. */
 export function SavedViews({ search }: { readonly search: RunsSearch }) {
   const [saved, setSaved] = useState(readSaved);
   const keep = (views: readonly RunsSearch[]) => {
@@ -23,7 +23,7 @@ export function SavedViews({ search }: { readonly search: RunsSearch }) {
           </Link>
           <button
             type="button"
-            aria-label={`Forget the view ${nameOf(view)}`}
+            aria-label={`Delete view ${nameOf(view)}`}
             onClick={() => keep(saved.filter(one => one !== view))}
           >
             ×
@@ -32,7 +32,7 @@ export function SavedViews({ search }: { readonly search: RunsSearch }) {
       ))}
       {canSave && (
         <button type="button" className="button button-small button-quiet" onClick={() => keep([...saved, search])}>
-          Keep this view
+          Save view
         </button>
       )}
     </div>

@@ -8,7 +8,7 @@ import { useClient } from './client-context.ts';
 import { useRead } from './use-read.ts';
 
 interface Live extends RunsList {
-  /** What waits for a person, in all runs, oldest first; undefined until it is read. */
+  /** Open decisions of all runs, oldest first; undefined until read. */
   readonly decisions: readonly WireDecision[] | undefined;
   readonly decisionsError: ErrorEnvelope | undefined;
   readOlder(): Promise<void>;
@@ -17,7 +17,7 @@ interface Live extends RunsList {
 const LiveContext = createContext<Live | undefined>(undefined);
 const DECISIONS = ['decisions'];
 
-/** What every page may want to know: the runs and what waits, as they are now. One connection for all of them. */
+/** State for every page: runs and open decisions, live. One connection for all of them. */
 export function LiveProvider({ onRefused, children }: { onRefused(): void; readonly children: ReactNode }) {
   const client = useClient();
   const reads = useQueryClient();
@@ -26,7 +26,7 @@ export function LiveProvider({ onRefused, children }: { onRefused(): void; reado
     const { close } = client.watch('all', news => {
       const before = news.kind === 'run' ? store.read().runs?.find(({ id }) => id === news.run) : undefined;
       store.change(list => toldList(list, news));
-      // A run says how many wait for a person in it; what they are is read when one of them may have changed.
+      // A run counts its open decisions; the decisions are read when one of them may have changed.
       const isQuiet = news.kind === 'run' && before?.openDecisions === 0 && news.summary.openDecisions === 0;
       if (news.kind === 'runs' || (news.kind === 'run' && !isQuiet)) {
         void reads.invalidateQueries({ queryKey: DECISIONS });
@@ -59,7 +59,7 @@ export function useLive(): Live {
   return live;
 }
 
-/** Tells the page when the server does not know its token any more. */
+/** Notifies the page when the server no longer knows its token. */
 function useRefused(link: Link, onRefused: () => void): void {
   const isRefused = linkOf(link) === 'refused';
   useEffect(() => {

@@ -1,10 +1,10 @@
 import type { Answer } from '@signalbox/client';
 import { ok } from '@signalbox/model';
 
-/** So many pages are read of a list that may be longer. */
+/** The most pages read of a long list. */
 const PAGES = 20;
 
-/** A list that comes in pages, read one after the other. */
+/** A paged list, read page by page. */
 export async function readPages<Page extends { readonly next?: string | undefined }>(
   read: (after: { readonly after?: string }) => Answer<Page>,
 ): Answer<readonly Page[]> {

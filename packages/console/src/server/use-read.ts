@@ -2,10 +2,10 @@ import type { Answer } from '@signalbox/client';
 import type { ErrorEnvelope } from '@signalbox/model';
 import { keepPreviousData, QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query';
 
-/** Whether what is read stays as it is once read, or is read again when its key is invalidated. */
+/** Whether the answer is final, or read again when its key is invalidated. */
 interface ReadOptions {
   readonly isEnabled?: boolean;
-  /** Shows what was there before until the new is read. */
+  /** Shows the previous answer until the new one arrives. */
   readonly keeps?: boolean;
 }
 
@@ -19,19 +19,19 @@ export function useRead<T>(
     queryKey: key,
     queryFn: () => answered(read()),
     enabled: isEnabled,
-    // Its type excludes values that are functions, which no answer is.
+    // The type excludes function values, which no answer is.
     ...(keeps && { placeholderData: keepPreviousData as never }),
   });
 }
 
-/** What the server answered; a refusal is thrown, for whoever catches queries. */
+/** The server's answer; throws a refusal, for queries to catch. */
 async function answered<T>(answer: Answer<T>): Promise<T> {
   const read = await answer;
   if (!read.ok) throw read.error;
   return read.value;
 }
 
-/** What is read is right until something says otherwise: the server tells what changes. Only what it did not answer is asked again. */
+/** Answers stay valid until invalidated: the server reports changes. Only unanswered requests are retried. */
 export function createReads(): QueryClient {
   return new QueryClient({
     defaultOptions: {

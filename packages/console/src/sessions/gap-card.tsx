@@ -1,9 +1,9 @@
 import type { SessionGap, SessionId } from '@signalbox/model';
 import { useState } from 'react';
-import { Lamp } from '../frame/lamp.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
 interface GapCardProps {
   readonly session: SessionId;
@@ -11,7 +11,7 @@ interface GapCardProps {
   onAnswered(): void;
 }
 
-/** Something that the session lacks, and what was answered. What only the person can give is answered here. */
+/** A gap of a session, and its answer. The person's gaps are answered here. */
 export function GapCard({ session, gap, onAnswered }: GapCardProps) {
   const client = useClient();
   const { isBusy, error, send } = useCommand();
@@ -72,12 +72,12 @@ export function GapCard({ session, gap, onAnswered }: GapCardProps) {
           )}
         </div>
       )}
-      {error !== undefined && <ErrorBox error={error} title="The answer was not taken" />}
+      {error !== undefined && <ErrorBox error={error} title="Answer not accepted" />}
     </section>
   );
 }
 
-/** What closed a gap, as far as it is told. */
+/** How a gap was closed, if known. */
 function answerWords({ answer }: SessionGap): string {
   if (answer === undefined) return 'closed';
   const { kind, value, note } = answer;

@@ -9,14 +9,14 @@ import {
   type ReactFlowInstance,
 } from '@xyflow/react';
 import { useEffect, useMemo, useState } from 'react';
-import { type GraphShape, graphPlaces } from '../frame/graph-places.ts';
-import { Lamp } from '../frame/lamp.tsx';
-import { Empty } from '../frame/notices.tsx';
+import { type GraphShape, graphPlaces } from '../shell/graph-places.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Empty } from '../shell/notices.tsx';
 import { placeStanding, type SessionRunDetail, titleOf } from './session-places.ts';
 
 const MOST = 400;
 const SHAPE: GraphShape = { direction: 'TB', width: 260, height: 40, gaps: [24, 26] };
-/** So many of the last places are in sight when a new one comes. */
+/** How many of the last places are in view when a new one appears. */
 const IN_SIGHT = 6;
 
 interface SessionGraphProps {
@@ -26,11 +26,11 @@ interface SessionGraphProps {
 }
 
 type Place = Node<{ readonly node: SessionNode; readonly run: SessionRunDetail }, 'place'>;
-/** All boxes have it: none is hidden until it was measured, nor measured again when it is made anew. */
+/** The same for all boxes: none is hidden until measured, or measured again when recreated. */
 const measured = { width: SHAPE.width, height: SHAPE.height };
 const nodeTypes = { place: Box };
 
-/** The places of a run and the ways between them, top to bottom. A new place moves into sight. */
+/** The places of a run and the ways between them, top to bottom. A new place scrolls into view. */
 export function SessionGraph({ run, current, onCurrent }: SessionGraphProps) {
   const { nodes, preferredTip } = run;
   const [flow, setFlow] = useState<ReactFlowInstance<Place>>();
@@ -43,7 +43,7 @@ export function SessionGraph({ run, current, onCurrent }: SessionGraphProps) {
     void flow?.fitView({ nodes: seen.map(({ nodeId: id }) => ({ id })), maxZoom: 1, padding: 0.15 });
   }, [flow, shape, tip]);
   if (nodes.length > MOST) {
-    return <Empty title={`${nodes.length} places are too many for a picture: the list below has them all`} />;
+    return <Empty title={`Too many places for a graph (${nodes.length}): use the list below`} />;
   }
   const boxes = nodes.map(
     (node): Place => ({

@@ -3,12 +3,12 @@ import type { Standing } from '../story/words.ts';
 
 export type SessionRunDetail = SessionDetail['runs'][number];
 
-/** What a place in the graph of a guided run is: passed, left, or where the agent is now and what it waits for there. */
+/** The status of a place in a guided run: passed, left, or current and what it waits for. */
 export function placeStanding(
   node: SessionNode,
   { status, gaps }: Pick<SessionRunDetail, 'status' | 'gaps'>,
 ): Standing {
-  if (!node.isOnPreferredPath) return { signal: 'skipped', word: 'left for another way' };
+  if (!node.isOnPreferredPath) return { signal: 'skipped', word: 'took another branch' };
   const waits = gaps.some(
     ({ nodeId, resolvedBy, reason }) =>
       nodeId === node.nodeId && resolvedBy === undefined && reason.category === 'user_only_dependency',
@@ -24,16 +24,16 @@ export function placeStanding(
     case 'blocked':
       return { signal: 'held', word: 'blocked' };
     case 'in_progress':
-      return { signal: 'working', word: 'here now' };
+      return { signal: 'working', word: 'current' };
   }
 }
 
-/** What is shown first: where the agent is. */
+/** The place shown first: where the agent is. */
 export function placeOfInterest({ nodes, preferredTip }: Pick<SessionRunDetail, 'nodes' | 'preferredTip'>) {
   return nodes.find(({ nodeId }) => nodeId === preferredTip) ?? nodes.at(-1);
 }
 
 export function titleOf({ step, nodeKind }: SessionNode): string {
   if (nodeKind === 'checkpoint') return `Checkpoint${step === null ? '' : ` at ${step.title}`}`;
-  return step?.title ?? 'The end';
+  return step?.title ?? 'End';
 }

@@ -1,7 +1,7 @@
 import type { SessionSummary } from '@signalbox/model';
 import type { Standing } from '../story/words.ts';
 
-/** What a guided session is doing, in a person's words. */
+/** The status of a guided session, in plain words. */
 export function sessionStanding({
   health,
   waiting,
@@ -12,7 +12,7 @@ export function sessionStanding({
   const [first] = runs;
   switch (first?.status) {
     case undefined:
-      return { signal: 'idle', word: 'not begun' };
+      return { signal: 'idle', word: 'not started' };
     case 'in_progress':
       return { signal: 'working', word: 'in progress' };
     case 'blocked':

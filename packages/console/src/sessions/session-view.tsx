@@ -2,15 +2,15 @@ import type { SessionDetail, SessionId, SessionNode } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { GapCard } from './gap-card.tsx';
 import { placeOfInterest, placeStanding, type SessionRunDetail, titleOf } from './session-places.ts';
 
-const Prose = lazy(() => import('../frame/prose.tsx').then(({ Prose: component }) => ({ default: component })));
+const Prose = lazy(() => import('../shell/prose.tsx').then(({ Prose: component }) => ({ default: component })));
 const SessionGraph = lazy(() =>
   import('./session-graph.tsx').then(({ SessionGraph: component }) => ({ default: component })),
 );
@@ -18,16 +18,16 @@ const AGAIN_MS = 2_000;
 
 interface SessionViewProps {
   readonly session: SessionId;
-  /** The place that is looked at; the one where the agent is unless told otherwise. */
+  /** The selected place; defaults to where the agent is. */
   readonly place: string | undefined;
   onPlace(place: string): void;
 }
 
-/** One guided session: the graph of its runs as it grows, what was noted, what it lacks, and what is wrong with it. */
+/** One guided session: the growing graph of its runs, its notes, gaps and damage. */
 export function SessionView({ session, place, onPlace }: SessionViewProps) {
   const client = useClient();
   const { runs: live = [] } = useLive();
-  // The server says when a run of the session moved. A session is in files that others may write: it is looked at again besides.
+  // The server reports changes of the session's runs. Other processes may write session files, so they are polled too.
   const moved = live.flatMap(({ guided, record }) => (guided?.sessionId === session ? [record.updatedAt] : [])).join();
   const { data, refetch } = useQuery({
     queryKey: ['session', session, moved],
@@ -36,7 +36,7 @@ export function SessionView({ session, place, onPlace }: SessionViewProps) {
     refetchInterval: AGAIN_MS,
   });
   if (data === undefined) return <Empty title="Reading…" />;
-  if (!data.ok) return <ErrorBox error={data.error} title="This session cannot be shown" />;
+  if (!data.ok) return <ErrorBox error={data.error} title="Could not load this session" />;
   const { runs, omittedRuns } = data.value;
   return (
     <article className="desk" aria-label={`Session ${session}`}>
@@ -62,9 +62,9 @@ function SessionHead({ detail }: { readonly detail: SessionDetail }) {
     <>
       <header>
         <p className="eyebrow">
-          session {sessionId.slice(-12)} <CopyButton text={sessionId} label="Copy the id of the session" />
+          session {sessionId.slice(-12)} <CopyButton text={sessionId} label="Copy session id" />
         </p>
-        <h2>{runs[0]?.name ?? runs[0]?.workflow?.workflowId ?? 'A session without a run'}</h2>
+        <h2>{runs[0]?.name ?? runs[0]?.workflow?.workflowId ?? 'Session without a run'}</h2>
         <dl className="facts">
           <Fact name="log" words={`${health.replace('_', ' ')}, ${events} events${isKept ? ', kept' : ''}`} />
           <div>
@@ -81,7 +81,7 @@ function SessionHead({ detail }: { readonly detail: SessionDetail }) {
       {isSalvaged && (
         <section role="alert" className="errorbox">
           <h3>Its log is damaged ({health.replace('_', ' ')})</h3>
-          <p>Only what comes before the damage is shown, and nothing goes on from it.</p>
+          <p>Only the part before the damage is shown, and it cannot be continued.</p>
           {defect !== undefined && <pre className="errorbox-words">{defect.reason}</pre>}
           <p className="text-muted">
             Check it with <code>signalbox verify {sessionId}</code>.
@@ -119,9 +119,9 @@ function SessionRun({ session, run, place, onPlace, onAnswered }: SessionRunProp
       {source.kind !== 'as_pinned' && (
         <p className="streak">
           {source.kind === 'gone'
-            ? 'The source of its workflow is gone. The run goes on with what it is pinned to. '
-            : 'The source of its workflow has changed since. The run goes on with what it is pinned to. '}
-          <Pinned run={run}>Compare them</Pinned>
+            ? 'The source of its workflow is gone. The run continues with its pinned version. '
+            : 'The source of its workflow has changed since. The run continues with its pinned version. '}
+          <Pinned run={run}>Compare</Pinned>
         </p>
       )}
       {open.map(gap => (
@@ -134,7 +134,7 @@ function SessionRun({ session, run, place, onPlace, onAnswered }: SessionRunProp
             .map(value => value.replaceAll('_', ' '))
             .join(', ')}
         </span>
-        {source.kind === 'as_pinned' && <Pinned run={run}>what it is pinned to</Pinned>}
+        {source.kind === 'as_pinned' && <Pinned run={run}>pinned version</Pinned>}
         <label className="check ml-auto">
           <input type="checkbox" checked={isListed} onChange={event => setIsListed(event.target.checked)} />
           as a list
@@ -142,7 +142,7 @@ function SessionRun({ session, run, place, onPlace, onAnswered }: SessionRunProp
       </div>
       {omittedNodes > 0 && <p className="text-muted">{omittedNodes} earlier places are not shown.</p>}
       {nodes.length === 0 ? (
-        <Empty title="It has no place yet" />
+        <Empty title="No places yet" />
       ) : isListed ? (
         <ol className="steps">
           {nodes.map(node => (
@@ -160,7 +160,7 @@ function SessionRun({ session, run, place, onPlace, onAnswered }: SessionRunProp
             <SessionGraph run={run} current={current?.nodeId} onCurrent={onPlace} />
           </Suspense>
           {current !== undefined && (
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached with the keyboard
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable with the keyboard
             <section aria-label="This place" className="session-place-told" tabIndex={0}>
               <h3 className="font-semibold">{titleOf(current)}</h3>
               <p className="text-muted">
@@ -174,7 +174,7 @@ function SessionRun({ session, run, place, onPlace, onAnswered }: SessionRunProp
               </p>
               <Told node={current} />
               {current.notes === undefined && current.blockers === undefined && (
-                <p className="text-faint">Nothing was noted on the way here.</p>
+                <p className="text-faint">No notes on the way here.</p>
               )}
             </section>
           )}
@@ -201,7 +201,7 @@ function Pinned({ run: { workflow }, children }: { readonly run: SessionRunDetai
   );
 }
 
-/** What was noted on the way to a place, and why the last attempt did not get on from it. */
+/** The notes on the way to a place, and why the last attempt did not advance from it. */
 function Told({ node: { notes, blockers } }: { readonly node: SessionNode }) {
   return (
     <>

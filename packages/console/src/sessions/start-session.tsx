@@ -1,18 +1,18 @@
 import type { Json, SessionId } from '@signalbox/model';
 import { type FormEvent, useState } from 'react';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 import { contextKeys } from './context-keys.ts';
 
 interface StartSessionProps {
   readonly workflow: string;
-  /** The workflow as it was written: what its texts ask for is asked here. */
+  /** The workflow's source: the form asks for the facts that its texts refer to. */
   readonly source: Json | undefined;
   onStarted(session: SessionId): void;
 }
 
-/** Starts a session that waits for an agent: what the workflow reads, and where the work is. */
+/** Starts a session that waits for an agent: the workflow's facts, and the working folder. */
 export function StartSession({ workflow, source, onStarted }: StartSessionProps) {
   const client = useClient();
   const { isBusy, error, send } = useCommand();
@@ -36,7 +36,7 @@ export function StartSession({ workflow, source, onStarted }: StartSessionProps)
 
   return (
     <form className="form max-w-[60ch]" aria-label={`Start ${workflow}`} onSubmit={start}>
-      <h3 className="eyebrow">Start it</h3>
+      <h3 className="eyebrow">Start</h3>
       {keys.map(key => (
         <label key={key}>
           {key}
@@ -44,7 +44,7 @@ export function StartSession({ workflow, source, onStarted }: StartSessionProps)
         </label>
       ))}
       <label>
-        The folder of the work, if there is one
+        Working folder (optional)
         <input value={place} placeholder="/home/me/project" onChange={event => setPlace(event.target.value)} />
       </label>
       <p className="text-muted">
@@ -52,7 +52,7 @@ export function StartSession({ workflow, source, onStarted }: StartSessionProps)
         <code>start_workflow</code> with <code>{`{"workflowId": "${workflow}"}`}</code>. Connect one with{' '}
         <code>signalbox mcp</code>.
       </p>
-      {error !== undefined && <ErrorBox error={error} title="It was not started" />}
+      {error !== undefined && <ErrorBox error={error} title="Could not start the session" />}
       <button type="submit" className="button button-go self-start" disabled={isBusy}>
         Start
       </button>

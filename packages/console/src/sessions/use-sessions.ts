@@ -4,7 +4,7 @@ import { useClient } from '../server/client-context.ts';
 
 const AGAIN_MS = 5_000;
 
-/** Guided sessions are in files of their own, which any process may write: they are looked at again and again. */
+/** Any process may write session files, so they are polled. */
 export function useSessions(): UseQueryResult<SessionList, ErrorEnvelope> {
   const client = useClient();
   return useQuery<SessionList, ErrorEnvelope>({

@@ -1,9 +1,9 @@
 import type { Json, SessionId, WorkflowForms } from '@signalbox/model';
 import { lazy, Suspense } from 'react';
-import { JsonView } from '../frame/json-view.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { JsonView } from '../shell/json-view.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { StartSession } from './start-session.tsx';
 
 const SideBySide = lazy(() =>
@@ -12,19 +12,19 @@ const SideBySide = lazy(() =>
 
 interface WorkflowViewProps {
   readonly workflow: string;
-  /** What a run is pinned to, to be held against it. */
+  /** A run's pinned version, for comparison. */
   readonly pinned: string | undefined;
   onStarted(session: SessionId): void;
 }
 
-/** A workflow: what an agent sees before it starts, and what was written, compiled and pinned, side by side. */
+/** A workflow: what an agent sees before the start, and the source, compiled and pinned forms side by side. */
 export function WorkflowView({ workflow, pinned, onStarted }: WorkflowViewProps) {
   const client = useClient();
   const described = useRead(['workflow', workflow], () => client.workflow(workflow));
   const forms = useRead(['forms', workflow, pinned], () => client.workflowForms(workflow, pinned));
   const { data } = described;
   if (described.error !== null && forms.error !== null) {
-    return <ErrorBox error={described.error} title="This workflow cannot be shown" />;
+    return <ErrorBox error={described.error} title="Could not load this workflow" />;
   }
   return (
     <article className="desk" aria-label={workflow}>
@@ -39,7 +39,7 @@ export function WorkflowView({ workflow, pinned, onStarted }: WorkflowViewProps)
           <p className="max-w-[72ch] whitespace-pre-wrap">{data.description}</p>
           {data.preconditions.length > 0 && (
             <section>
-              <h3 className="eyebrow">Wants before it starts</h3>
+              <h3 className="eyebrow">Preconditions</h3>
               <ul className="list-disc pl-5">
                 {data.preconditions.map(one => (
                   <li key={one}>{one}</li>
@@ -49,7 +49,7 @@ export function WorkflowView({ workflow, pinned, onStarted }: WorkflowViewProps)
           )}
           {data.clarificationPrompts.length > 0 && (
             <section>
-              <h3 className="eyebrow">An agent asks you first</h3>
+              <h3 className="eyebrow">Questions before the start</h3>
               <ul className="list-disc pl-5">
                 {data.clarificationPrompts.map(one => (
                   <li key={one}>{one}</li>
@@ -74,13 +74,13 @@ export function WorkflowView({ workflow, pinned, onStarted }: WorkflowViewProps)
           <StartSession key={workflow} workflow={workflow} source={forms.data?.source?.content} onStarted={onStarted} />
         </>
       )}
-      {forms.error !== null && <ErrorBox error={forms.error} title="Its source cannot be shown" />}
+      {forms.error !== null && <ErrorBox error={forms.error} title="Could not load its source" />}
       {forms.data !== undefined && <Forms forms={forms.data} />}
     </article>
   );
 }
 
-/** Where a step is from, if its author did not write it. */
+/** The origin of a step that its author did not write. */
 function From({ forms, step }: { readonly forms: WorkflowForms | undefined; readonly step: string }) {
   const provenance = forms?.compiled?.steps.find(({ stepId }) => stepId === step)?.provenance;
   if (provenance === undefined || provenance.source === 'authored') return null;
@@ -93,15 +93,15 @@ function From({ forms, step }: { readonly forms: WorkflowForms | undefined; read
 }
 
 function Drift({ forms: { drift, pinned, compiled } }: { readonly forms: WorkflowForms }) {
-  if (drift === 'none') return <p className="text-muted">A run is pinned to it as it is now.</p>;
+  if (drift === 'none') return <p className="text-muted">A run is pinned to its current version.</p>;
   return (
     <section className="flex flex-col gap-2">
       <p role="status" className="streak">
         {drift === 'gone'
-          ? 'Its source is gone or does not compile. Runs that are pinned to it go on with what they have.'
+          ? 'Its source is gone or does not compile. Pinned runs continue with their version.'
           : pinned === undefined
-            ? 'What the run is pinned to is not in this data directory.'
-            : 'Its source has changed since the run was pinned: on the left as it is pinned, on the right as it compiles now.'}
+            ? 'The pinned version of the run is not in this data directory.'
+            : 'Its source has changed since the run was pinned: pinned version on the left, current one on the right.'}
       </p>
       {pinned !== undefined && compiled !== undefined && (
         <Suspense fallback={<Empty title="Comparing…" />}>
@@ -129,12 +129,12 @@ function Forms({ forms: { source, compiled, pinned, problems } }: { readonly for
       <div className="forms">
         <Form
           name="Source"
-          about={source === undefined ? 'there is no such file' : `${source.kind}, ${source.ref}`}
+          about={source === undefined ? 'file not found' : `${source.kind}, ${source.ref}`}
           content={source?.content}
         />
         <Form
           name="Compiled"
-          about={compiled === undefined ? 'it does not compile' : shortHash(compiled.workflowHash)}
+          about={compiled === undefined ? 'does not compile' : shortHash(compiled.workflowHash)}
           content={compiled?.content}
         />
         {pinned !== undefined && <Form name="Pinned" about={shortHash(pinned.workflowHash)} content={pinned.content} />}
@@ -156,7 +156,7 @@ function Form({ name, about, content }: FormProps) {
         <strong>{name}</strong> <span className="mono text-muted">{about}</span>
       </header>
       {content !== undefined && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached with the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable with the keyboard
         <div className="form-text" tabIndex={0}>
           <JsonView value={content} className="code code-whole" />
         </div>

@@ -1,4 +1,4 @@
-/** What is looked at among guided workflows, as an address says it: a session and a place in it, or a workflow and a pin of it. */
+/** The selection among guided workflows, as in the address: a session and a place in it, or a workflow and a pin of it. */
 export interface WorkflowsPlace {
   readonly session?: string;
   readonly place?: string;

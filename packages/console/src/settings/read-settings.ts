@@ -1,19 +1,19 @@
-/** What a person wants of this console, kept in this browser. The server knows nothing of it. */
+/** The person's settings, stored in this browser. The server does not know them. */
 export interface Settings {
   readonly theme: 'system' | 'dark' | 'light';
   readonly time: 'relative' | 'local' | 'utc';
-  /** What cannot be taken back: not offered, or asked for twice. */
+  /** Actions that cannot be undone: hidden, or confirmed. */
   readonly dangerous: 'off' | 'ask';
   readonly notify: boolean;
-  /** A plan that failed so many times in a row is named. */
+  /** How many failures in a row flag a plan. */
   readonly streak: number;
-  /** Whether there is a page for those who build on the server. */
+  /** Whether the developer page is shown. */
   readonly developer: boolean;
 }
 
 export const streaks = { least: 2, most: 100, usual: 5 } as const;
 
-/** What each setting can be; the first is what it is unless told otherwise. */
+/** The values of each setting; the first is the default. */
 export const choices = {
   theme: ['system', 'dark', 'light'],
   time: ['relative', 'local', 'utc'],
@@ -22,7 +22,7 @@ export const choices = {
   developer: [false, true],
 } as const satisfies { readonly [Name in Exclude<keyof Settings, 'streak'>]: readonly Settings[Name][] };
 
-/** What is kept may be of another version, or anything: what is not known is as it is unless told otherwise. */
+/** Stored settings may be of another version or invalid: unknown values fall back to the default. */
 export function readSettings(kept: string | null): Settings {
   const given = parsed(kept);
   return {

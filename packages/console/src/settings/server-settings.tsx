@@ -1,23 +1,23 @@
 import type { Json, Settings } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { many } from '../story/words.ts';
 import { Users } from './users.tsx';
 
-/** How the server is set: it is changed where it is written down, and read here. */
+/** The server's settings. They are changed in their files, and only shown here. */
 export function ServerSettings() {
   const client = useClient();
   const { data, error, refetch, isFetching } = useRead(['settings'], () => client.settings(), { keeps: true });
   if (error !== null && data === undefined) {
     const isNone = error.code === 'request/unknown-route';
-    return isNone ? null : <ErrorBox error={error} title="The settings of the server could not be read" />;
+    return isNone ? null : <ErrorBox error={error} title="Could not load the server settings" />;
   }
-  if (data === undefined) return <Empty title="Asking the server…" />;
+  if (data === undefined) return <Empty title="Loading…" />;
   return (
     <>
       <div className="roomhead">
@@ -26,12 +26,12 @@ export function ServerSettings() {
           Started <Moment at={data.startedAt} />. You are {data.user.name}, with the role {data.user.role}.
         </p>
         <button type="button" className="button button-small ml-auto" disabled={isFetching} onClick={() => refetch()}>
-          Read again
+          Reload
         </button>
       </div>
       {data.needsRestart && (
         <p role="status" className="streak">
-          Something was set that counts after a restart: what is desired and what is applied differ below.
+          Some settings apply after a restart: desired and applied values differ below.
         </p>
       )}
       <Configuration settings={data} />
@@ -76,7 +76,7 @@ function Configuration({ settings: { sources, items } }: { readonly settings: Se
           </tbody>
         </table>
       </div>
-      <h3 className="eyebrow px-3 pt-3">Where it is read from</h3>
+      <h3 className="eyebrow px-3 pt-3">Sources</h3>
       <ul className="sources">
         {sources.map(({ kind, name, about, isThere, problem }) => (
           <li key={`${kind} ${name}`}>
@@ -85,7 +85,7 @@ function Configuration({ settings: { sources, items } }: { readonly settings: Se
               <code className="break-anywhere">{name}</code> <span className="kind">{kind}</span>{' '}
               <span className="text-muted">
                 {about}
-                {!isThere && ' (not there)'}
+                {!isThere && ' (missing)'}
               </span>
               {problem !== undefined && <pre className="errorbox-words text-failed">{problem}</pre>}
             </span>
@@ -98,9 +98,9 @@ function Configuration({ settings: { sources, items } }: { readonly settings: Se
 
 function ProviderKeys({ settings: { providers } }: { readonly settings: Settings }) {
   return (
-    <Panel title="Providers and keys" aside={<Link to="/">how they do</Link>}>
+    <Panel title="Providers and keys" aside={<Link to="/">health</Link>}>
       {providers.length === 0 ? (
-        <Empty title="No provider is known" />
+        <Empty title="No providers known" />
       ) : (
         <div className="table-box">
           <table className="facts-table">
@@ -117,7 +117,7 @@ function ProviderKeys({ settings: { providers } }: { readonly settings: Settings
                   <th scope="row">{name}</th>
                   <td>
                     {key === undefined ? (
-                      <span className="text-muted">needs none</span>
+                      <span className="text-muted">no key needed</span>
                     ) : (
                       <>
                         <code>{key.name}</code> {key.isSet ? 'is set' : <span className="text-muted">is not set</span>}
@@ -128,7 +128,7 @@ function ProviderKeys({ settings: { providers } }: { readonly settings: Settings
                     {baseUrl !== undefined && <code className="break-anywhere">{baseUrl}</code>}
                     {baseUrlName !== undefined && (
                       <p className="text-muted">
-                        another by <code>{baseUrlName}</code>
+                        overridden by <code>{baseUrlName}</code>
                       </p>
                     )}
                   </td>
@@ -188,9 +188,7 @@ function Retention({ settings: { retention } }: { readonly settings: Settings })
   return (
     <Panel title="Retention">
       {retention === undefined ? (
-        <p className="px-3 py-2 text-failed">
-          The configuration cannot be used: nothing is collected until it is mended.
-        </p>
+        <p className="px-3 py-2 text-failed">The configuration is invalid: nothing is collected until it is fixed.</p>
       ) : (
         <dl className="retention">
           <div>
@@ -204,13 +202,13 @@ function Retention({ settings: { retention } }: { readonly settings: Settings })
         </dl>
       )}
       <p className="px-3 pb-2 text-muted">
-        <code>signalbox gc</code> collects; a run that somebody keeps stays.
+        <code>signalbox gc</code> collects them; kept runs stay.
       </p>
     </Panel>
   );
 }
 
-/** A list has a line for each; what is neither text nor a list of texts is JSON. */
+/** A list has one line per item; other values than text and lists of text are JSON. */
 function Value({ of: value }: { readonly of: Json }) {
   const lines = Array.isArray(value) && value.length > 0 ? value : [value];
   return lines.map((line, index) => (

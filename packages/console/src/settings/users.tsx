@@ -1,14 +1,14 @@
 import type { Answer } from '@signalbox/client';
 import { type AddedUser, timestamp, type UserRole, userRole, type WireUser } from '@signalbox/model';
 import { type FormEvent, useState } from 'react';
-import { Confirm } from '../frame/confirm.tsx';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Confirm } from '../shell/confirm.tsx';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
 const mayDo: Readonly<Record<UserRole, string>> = {
   viewer: 'reads',
@@ -21,7 +21,7 @@ const lifetimes = { never: undefined, '1 day': 1, '30 days': 30, '90 days': 90 }
 type Lifetime = keyof typeof lifetimes;
 const DAY_MS = 86_400_000;
 
-/** People and agents with tokens of their own. A token is shown once, when it is made. */
+/** Users with their own tokens. A token is shown once, when it is made. */
 export function Users() {
   const client = useClient();
   const { data, error, refetch } = useRead(['users'], () => client.users({ limit: 500 }), { keeps: true });
@@ -42,11 +42,11 @@ export function Users() {
     if (shown?.name === user) setShown(undefined);
     void refetch();
   };
-  if (error !== null && data === undefined) return <ErrorBox error={error} title="Users could not be read" />;
+  if (error !== null && data === undefined) return <ErrorBox error={error} title="Could not load users" />;
   return (
     <Panel title="Users">
-      <p className="px-3 pt-2 text-muted">What somebody does with a token of their own is recorded under their name.</p>
-      {data?.users.length === 0 && <Empty title="Nobody has a token of their own yet" />}
+      <p className="px-3 pt-2 text-muted">Actions with a user’s token are recorded under their name.</p>
+      {data?.users.length === 0 && <Empty title="No users yet" />}
       <ul className="users" aria-label="Users">
         {data?.users.map(user => (
           <UserLine
@@ -60,7 +60,7 @@ export function Users() {
       {shown !== undefined && (
         <section aria-label={`Token of ${shown.name}`} className="decision m-3">
           <p>
-            The token of <strong>{shown.name}</strong>. It is shown this once: hand it over now.
+            The token of <strong>{shown.name}</strong>. It is shown only once: copy it now.
           </p>
           <p className="flex items-center gap-2">
             <code className="break-anywhere">{shown.token}</code>
@@ -68,12 +68,12 @@ export function Users() {
           </p>
           <div>
             <button type="button" className="button button-small" onClick={() => setShown(undefined)}>
-              I have it
+              Done
             </button>
           </div>
         </section>
       )}
-      {command.error !== undefined && <ErrorBox error={command.error} title="It did not work" />}
+      {command.error !== undefined && <ErrorBox error={command.error} title="Action failed" />}
       <NewUser
         isBusy={command.isBusy}
         onAdd={(name, role, days) =>
@@ -89,7 +89,7 @@ export function Users() {
           }
           onClose={() => setAsked(undefined)}
         >
-          <p>The token stops working at once, and what is open with it ends. What was done with it stays recorded.</p>
+          <p>The token stops working at once, and everything open with it ends. Recorded actions stay.</p>
         </Confirm>
       )}
     </Panel>

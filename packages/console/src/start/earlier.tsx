@@ -1,30 +1,30 @@
 import type { RunId, RunSummary } from '@signalbox/model';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import type { useClient } from '../server/client-context.ts';
 import type { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { many, runStanding, storedStanding } from '../story/words.ts';
 
 type Plans = Extract<Awaited<ReturnType<ReturnType<typeof useClient>['plans']>>, { readonly ok: true }>['value'];
 
 interface KnownPlansProps {
   readonly read: Pick<ReturnType<typeof useRead<Plans>>, 'data' | 'error'>;
-  /** The file that is chosen. */
+  /** The chosen file. */
   readonly file: string;
   onFile(file: string): void;
 }
 
-/** The plans that were run from here before. */
+/** The plans that were run here before. */
 export function KnownPlans({ read: { data, error }, file: chosen, onFile }: KnownPlansProps) {
   const plans = data?.plans ?? [];
   return (
-    <Panel title="Plans known here">
+    <Panel title="Known plans">
       {error !== null && data === undefined ? (
-        <ErrorBox error={error} title="Plans could not be read" />
+        <ErrorBox error={error} title="Could not load plans" />
       ) : plans.length === 0 ? (
-        <Empty title={data === undefined ? 'Looking…' : 'None yet: name a file, and it is known from then on'} />
+        <Empty title={data === undefined ? 'Looking…' : 'None yet: plans that you start appear here'} />
       ) : (
         <ul className="earlier">
           {plans.map(({ file, name, runs: count, exists, lastRun }) => (
@@ -41,7 +41,7 @@ export function KnownPlans({ read: { data, error }, file: chosen, onFile }: Know
                 <span className="truncate">
                   {name} <span className="text-muted">{file.split(/[\\/]/).at(-1)}</span>
                 </span>
-                <span className="text-muted">{exists ? many(count, 'run') : 'its file is gone'}</span>
+                <span className="text-muted">{exists ? many(count, 'run') : 'file is gone'}</span>
                 <Moment at={lastRun.createdAt} className="text-faint" />
               </button>
             </li>
@@ -58,12 +58,12 @@ interface EarlierRunsProps {
   onRun(run: RunId): void;
 }
 
-/** Runs whose values a new one may take. */
+/** Earlier runs whose values a new one can use. */
 export function EarlierRuns({ title, runs, onRun }: EarlierRunsProps) {
   return (
     <Panel title={title}>
       {runs.length === 0 ? (
-        <Empty title="None that is known here" />
+        <Empty title="No earlier runs" />
       ) : (
         <ul className="earlier">
           {runs.map(run => (
@@ -74,7 +74,7 @@ export function EarlierRuns({ title, runs, onRun }: EarlierRunsProps) {
                   {run.record.name} <span className="mono text-muted">{run.id.slice(-8)}</span>
                 </span>
                 <Moment at={run.record.createdAt} className="text-faint" />
-                <span className="text-working">use its values</span>
+                <span className="text-working">Use values</span>
               </button>
             </li>
           ))}

@@ -2,7 +2,7 @@ import type { ErrorEnvelope } from '@signalbox/model';
 
 const about: ReadonlySet<string> = new Set(['plan/input-invalid', 'VALIDATION_ERROR', 'command/usage']);
 
-/** Which field of the input an error is about, if it says so: servers name the path, then what is wrong with it. */
+/** The field of the input that an error is about, if it says so: servers name the path, then the problem. */
 export function fieldErrorOf(
   { code, message }: Pick<ErrorEnvelope, 'code' | 'message'>,
   fields: readonly string[],

@@ -1,8 +1,8 @@
 import type { PlanDescription } from '@signalbox/model';
 import { useState } from 'react';
-import { JsonField, readJson } from '../frame/json-field.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { SchemaForm } from '../frame/schema-form.tsx';
+import { JsonField, readJson } from '../shell/json-field.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { SchemaForm } from '../shell/schema-form.tsx';
 import { fieldsOf } from '../story/schema-fields.ts';
 
 interface PlanInputProps {
@@ -13,24 +13,24 @@ interface PlanInputProps {
   readonly errors: Readonly<Record<string, string>>;
 }
 
-/** What a run of a plan is given: a field for each thing that the plan takes, or JSON. */
+/** The input of a run: a field for each input of the plan, or JSON. */
 export function PlanInput({ plan, isReading, text, onText, errors }: PlanInputProps) {
   const [wantsJson, setWantsJson] = useState(false);
   const fields = fieldsOf(plan?.inputSchema);
-  // What is typed and not yet JSON stays where it was typed.
+  // Typed text that is not yet JSON stays where it was typed.
   const isForm = fields !== undefined && !wantsJson && readJson(text).ok;
   return (
     <fieldset className="form plan-input">
-      <legend className="eyebrow">What it is given</legend>
+      <legend className="eyebrow">Input</legend>
       {plan?.description !== undefined && <p className="text-muted">{plan.description}</p>}
-      {plan?.problem !== undefined && <ErrorBox error={plan.problem} title="What this plan takes is not known" />}
-      {isReading && <p className="text-faint">Reading what the plan takes…</p>}
+      {plan?.problem !== undefined && <ErrorBox error={plan.problem} title="Input schema unknown" />}
+      {isReading && <p className="text-faint">Loading the plan’s input…</p>}
       {isReading ? null : isForm ? (
         <SchemaForm fields={fields} text={text} onText={onText} errors={errors} />
       ) : (
         <JsonField
-          label="Input, as JSON"
-          placeholder="nothing: the plan’s own defaults"
+          label="Input (JSON)"
+          placeholder="default: the plan’s own values"
           rows={7}
           text={text}
           onText={onText}
@@ -38,7 +38,7 @@ export function PlanInput({ plan, isReading, text, onText, errors }: PlanInputPr
       )}
       {fields !== undefined && (
         <button type="button" className="linklike text-working" onClick={() => setWantsJson(!wantsJson)}>
-          {wantsJson ? 'Fill in fields instead' : 'Write it as JSON instead'}
+          {wantsJson ? 'Use the form' : 'Edit as JSON'}
         </button>
       )}
     </fieldset>

@@ -1,7 +1,7 @@
 import type { RunSnapshot, StartBody } from '@signalbox/model';
-import { readJson } from '../frame/json-field.tsx';
+import { readJson } from '../shell/json-field.tsx';
 
-/** A start as a person types it. */
+/** A start form as typed. */
 export interface StartForm {
   readonly file: string;
   readonly input: string;
@@ -32,7 +32,7 @@ export const emptyForm: StartForm = {
   retries: '',
 };
 
-/** What the server is asked for; undefined while the form is not one. A field that is left empty is not sent. */
+/** The request of the form; undefined while the form is invalid. Empty fields are not sent. */
 export function startBodyOf(form: StartForm): StartBody | undefined {
   const input = readJson(form.input);
   if (!input.ok || form.file.trim() === '') return undefined;
@@ -58,7 +58,7 @@ export function startBodyOf(form: StartForm): StartBody | undefined {
   };
 }
 
-/** The values of an earlier run. Its key is not among them: it would answer that run. */
+/** The values of an earlier run, without its idempotency key, which would return that run. */
 export function startFormOf({ record, input }: Pick<RunSnapshot, 'record' | 'input'>): StartForm {
   const { limits } = record;
   return {

@@ -1,13 +1,13 @@
 import type { InternalEventType, WireEvent } from '@signalbox/model';
 
-/** What a person did, as an event tells it: `edited shipping: the customer waits`. Undefined where no person did it. */
+/** A person's action in an event, as text: `edited shipping: the customer waits`. Undefined if no person acted. */
 export function actWords(event: WireEvent): string | undefined {
   return Object.hasOwn(acts, event.type) ? acts[event.type as InternalEventType](event) : undefined;
 }
 
 const nobody = () => undefined;
 
-/** Every type of event that is ours; those of the contract tell of no person. */
+/** Every internal event type; contract events record no person. */
 const acts: { readonly [Type in InternalEventType]: (event: WireEvent) => string | undefined } = {
   'run.created': event => (textOf(event, 'by') === '' ? undefined : 'started it'),
   'run.claimed': nobody,
@@ -35,20 +35,20 @@ const acts: { readonly [Type in InternalEventType]: (event: WireEvent) => string
   'decision.delivered': nobody,
   'signal.received': event => `sent the signal ${textOf(event, 'name')}`,
   'operator.acted': event => pastOf[textOf(event, 'action')] ?? textOf(event, 'action'),
-  'run.forked': () => 'forked it off',
+  'run.forked': () => 'forked it',
   'state.edited': event => `edited ${textOf(event, 'key')}: ${textOf(event, 'reason')}`,
-  'node.policy': () => 'set other rules for its retries',
+  'node.policy': () => 'changed its retry policy',
   'message.said': nobody,
   'call.proposed': nobody,
   'call.began': nobody,
   'call.ended': nobody,
   'call.undone': event =>
-    event.kept === true ? `brought back what was kept of ${textOf(event, 'tool')}` : `undid ${textOf(event, 'tool')}`,
+    event.kept === true ? `brought back the kept files of ${textOf(event, 'tool')}` : `undid ${textOf(event, 'tool')}`,
   'run.rolled_back': event => `rolled back to ${event.after === true ? 'after' : 'before'} ${textOf(event, 'tool')}`,
-  'run.kept': event => (event.kept === true ? 'wants it kept for ever' : 'lets it be collected again'),
+  'run.kept': event => (event.kept === true ? 'kept it' : 'released it'),
   'event.gone': nobody,
-  'run.redacted': event => `took ${textOf(event, 'name')} out of it: ${textOf(event, 'why')}`,
-  'run.collapsed': () => 'had frames of it collected',
+  'run.redacted': event => `redacted ${textOf(event, 'name')}: ${textOf(event, 'why')}`,
+  'run.collapsed': () => 'collected frames of it',
   'run.imported': () => 'imported it',
   'usage.recorded': nobody,
 };
@@ -58,18 +58,18 @@ function textOf(event: WireEvent, field: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** How a question was answered, with why where the person said it. */
+/** The answer to a question, with the reason if given. */
 function answerWords(resolution: unknown): string {
   const { resolutionType, chosenOptionId, value, rationale } = (resolution ?? {}) as Readonly<Record<string, unknown>>;
-  const how = (value === undefined && answerOf[String(resolutionType)]) || 'answered what was asked';
+  const how = (value === undefined && answerOf[String(resolutionType)]) || 'answered the question';
   const which = resolutionType === 'choose_option' && typeof chosenOptionId === 'string' ? ` ${chosenOptionId}` : '';
   return `${how}${which}${typeof rationale === 'string' && rationale !== '' ? `: ${rationale}` : ''}`;
 }
 
 const answerOf: Readonly<Record<string, string>> = {
-  approve: 'approved what was asked',
-  reject: 'denied what was asked',
-  modify: 'approved it with a change',
+  approve: 'approved the request',
+  reject: 'denied the request',
+  modify: 'approved it with changes',
   choose_option: 'chose',
 };
 
@@ -78,7 +78,7 @@ const pastOf: Readonly<Record<string, string>> = {
   resume: 'resumed it',
   stop: 'stopped it',
   terminate: 'terminated it',
-  retry: 'ran it again',
+  retry: 'retried it',
   cancel: 'canceled it',
   reset: 'reset its counter',
 };

@@ -1,14 +1,14 @@
 const known: Readonly<Record<string, string>> = {
   start: 'the start',
-  task: 'work that moved on',
-  state: 'state that changed',
-  decision: 'an answer of a person',
+  task: 'progress of work',
+  state: 'a state change',
+  decision: "a person's answer",
   signal: 'a signal',
-  operator: 'something a person did',
+  operator: "a person's action",
   resume: 'a resume',
 };
 
-/** What made a frame necessary, after `because of`. */
+/** The cause of a frame, after `because of`. */
 export function causeWords(trigger: string): string {
   return known[trigger] ?? trigger;
 }

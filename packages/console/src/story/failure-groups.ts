@@ -2,10 +2,10 @@ import type { RunSummary } from '@signalbox/model';
 
 /** Runs that failed in the same way. */
 export interface FailureGroup {
-  /** The same for what reads the same: numbers and ids do not count. */
+  /** The same for equal messages; numbers and ids are ignored. */
   readonly key: string;
   readonly code: string;
-  /** As the newest of them says it. */
+  /** The message of the newest run. */
   readonly message: string;
   /** Newest first. */
   readonly runs: readonly RunSummary[];
@@ -15,7 +15,7 @@ export function hasFailed({ record }: RunSummary): boolean {
   return record.status === 'failed' || (record.status === 'stalled' && record.error !== undefined);
 }
 
-/** The largest groups first, and among equals the newest. */
+/** Largest groups first, then the newest. */
 export function failureGroups(runs: readonly RunSummary[]): readonly FailureGroup[] {
   const failed = runs.filter(hasFailed);
   const groups = Map.groupBy(failed, ({ record }) => {
@@ -24,13 +24,13 @@ export function failureGroups(runs: readonly RunSummary[]): readonly FailureGrou
   });
   return [...groups]
     .map(([key, members]): FailureGroup => {
-      const { code = 'unknown', message = 'Why is not known.' } = members[0]?.record.error ?? {};
+      const { code = 'unknown', message = 'Unknown cause.' } = members[0]?.record.error ?? {};
       return { key, code, message, runs: members };
     })
     .toSorted((a, b) => b.runs.length - a.runs.length || newest(b).localeCompare(newest(a)));
 }
 
-/** Plans that failed so many times in a row, and did not complete since. */
+/** Plans that failed so many times in a row, and have not completed since. */
 export function failureStreaks(
   runs: readonly RunSummary[],
   atLeast: number,

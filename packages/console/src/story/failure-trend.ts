@@ -3,7 +3,7 @@ import { hasFailed } from './failure-groups.ts';
 
 const HOUR = 3_600_000;
 
-/** How far back one looks, and in which parts. */
+/** The periods, and their parts. */
 export const periods = {
   day: { parts: 24, partMs: HOUR },
   week: { parts: 7, partMs: 24 * HOUR },
@@ -15,7 +15,7 @@ export interface Ended {
   readonly failed: number;
 }
 
-/** Each part of a period, the oldest first; the last one is not over. */
+/** Each part of a period, oldest first; the last one is not over. */
 export function trendOf(runs: readonly RunSummary[], now: number, period: Period): readonly Ended[] {
   const { parts, partMs } = periods[period];
   return Array.from({ length: parts }, (_, index) => {
@@ -24,7 +24,7 @@ export function trendOf(runs: readonly RunSummary[], now: number, period: Period
   });
 }
 
-/** After one moment, up to and with the other. */
+/** After `after`, up to and including `until`. */
 export function endedBetween(runs: readonly RunSummary[], after: number, until: number): Ended {
   const ended = runs.filter(run => {
     const { status, endedAt, updatedAt } = run.record;

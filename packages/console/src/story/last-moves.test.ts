@@ -12,7 +12,7 @@ const change = (key: string, trigger: string, node = 'look') => ({
   handler: 'onFinished',
 });
 
-describe('how it came to this', () => {
+describe('recent activity', () => {
   it('[K75] tells what handlers did to state, once for what they did together, with the frame that shows it', () => {
     const moves = told([
       { type: 'task.ended', node: 'look' },
@@ -46,9 +46,9 @@ describe('how it came to this', () => {
     ]);
     expect(moves.map(({ signal, who, words }) => [signal, who, words])).toEqual([
       ['working', undefined, 'began'],
-      ['held', undefined, 'did not get through and is tried again: nobody answers'],
-      ['waiting', undefined, 'the model is busy, it is called again by itself'],
-      ['working', undefined, 'went on'],
+      ['held', undefined, 'failed and is retried: nobody answers'],
+      ['waiting', undefined, 'the model is busy; it is called again automatically'],
+      ['working', undefined, 'continued'],
       ['waiting', undefined, 'wants to change files'],
       ['waiting', 'ada', 'canceled it'],
       ['skipped', undefined, 'canceled'],

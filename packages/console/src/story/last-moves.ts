@@ -3,21 +3,21 @@ import { actWords } from './act-words.ts';
 import { reasonWords } from './reason-words.ts';
 import { doerOf, nodeStanding, type Signal, statusOf } from './words.ts';
 
-/** One thing that happened on the way to now. */
+/** One recent action. */
 export interface Move {
   readonly seq: number;
   readonly at: string;
   readonly signal: Signal;
-  /** Where it happened, by its key. */
+  /** The key of its node. */
   readonly node: string | undefined;
-  /** The person who did it. */
+  /** The person who acted. */
   readonly who: string | undefined;
   readonly words: string;
-  /** The frame that shows it; undefined while there is none. */
+  /** The frame that shows it; undefined until there is one. */
   readonly frame: number | undefined;
 }
 
-/** The last things that nodes, handlers and people did, oldest first. */
+/** The latest actions of nodes, handlers and people, oldest first. */
 export function lastMoves(events: readonly WireEvent[], limit: number): readonly Move[] {
   const moves: Move[] = [];
   let frame: number | undefined;
@@ -52,7 +52,7 @@ function toldOf(event: WireEvent, changes: () => readonly WireEvent[]): Told | u
     case 'task.retry': {
       const { message } = (event.error ?? {}) as { readonly message?: unknown };
       const why = typeof message === 'string' ? `: ${message}` : '';
-      return { signal: 'held', words: `did not get through and is tried again${why}` };
+      return { signal: 'held', words: `failed and is retried${why}` };
     }
     default:
       return undefined;
@@ -62,7 +62,7 @@ function toldOf(event: WireEvent, changes: () => readonly WireEvent[]): Told | u
 function statusWords({ from, to, blockReason }: WireEvent): string {
   switch (statusOf(to)) {
     case 'running':
-      return statusOf(from) === 'blocked' ? 'went on' : 'began';
+      return statusOf(from) === 'blocked' ? 'continued' : 'began';
     case 'blocked':
       return typeof blockReason === 'string' ? reasonWords(blockReason) : 'is blocked';
     default:
@@ -83,7 +83,7 @@ function firstOfChange(events: readonly WireEvent[], last: number): number {
   return first;
 }
 
-/** Which keys, and why where the author said more than that the work was over. */
+/** The changed keys, and the reason if the author gave more than that the work ended. */
 function changeWords(changes: readonly WireEvent[]): string {
   const keys = changes.map(({ key, trigger }) =>
     typeof trigger === 'string' && !trigger.endsWith('.finished') ? `${key} (${trigger})` : String(key),

@@ -1,21 +1,21 @@
 import type { Json, JsonObject, WireDecision } from '@signalbox/model';
 import { isObject } from './json-object.ts';
 
-/** What a decision asks for, and what there is to see before it is answered. */
+/** What a decision asks for, and what to show before it is answered. */
 export interface Question {
-  /** Approve or deny; or one of these; or a value that fits. */
+  /** Approve or deny; one of the options; or a value that fits. */
   readonly wants:
     | { readonly kind: 'approval' }
     | { readonly kind: 'option'; readonly options: readonly Option[] }
     | { readonly kind: 'value'; readonly schema: Json };
   readonly words: string | undefined;
-  /** What would run, as one would type it. */
+  /** The command as typed in a shell. */
   readonly command: string | undefined;
-  /** What a file would become. */
+  /** The change of a file. */
   readonly change: Change | undefined;
-  /** What else there is to see. */
+  /** Further facts to show. */
   readonly shown: readonly (readonly [name: string, value: string])[];
-  /** What the tool would be given, where a person may give it something else. */
+  /** The tool's arguments, if a person may change them. */
   readonly args: JsonObject | undefined;
   readonly risk: string | undefined;
 }
@@ -23,7 +23,7 @@ export interface Question {
 interface Option {
   readonly id: string;
   readonly label: string;
-  /** What speaks for it and against it, as its author wrote it. */
+  /** The author's arguments for and against. */
   readonly notes: readonly (readonly [name: string, value: string])[];
 }
 
@@ -33,7 +33,7 @@ interface Change {
   readonly after: string;
 }
 
-/** A tool call shows its arguments; a question to a person, what its author put beside it. */
+/** A tool call shows its arguments; a question to a person shows its author's context. */
 export function questionOf({ tool, context, decision: { kind, proposal } }: WireDecision): Question {
   const isTool = kind === 'file_edit' || kind === 'command_exec' || kind === 'external_api';
   const fields = isObject(proposal) ? proposal : { proposal };
@@ -63,7 +63,7 @@ export function questionOf({ tool, context, decision: { kind, proposal } }: Wire
   };
 }
 
-/** A decision in a few words: what would be done, or what is asked. */
+/** A decision in a few words: the action, or the question. */
 export function headlineOf(decision: WireDecision): string {
   const { command, change, words } = questionOf(decision);
   if (command !== undefined) return `Run ${command}`;
@@ -75,7 +75,7 @@ export function headlineOf(decision: WireDecision): string {
 const changeFields = ['path', 'find', 'replaceWith', 'content', 'before', 'after'];
 const commandFields = ['command', 'cmd'];
 
-/** An edit names a text and what takes its place; a write has the whole content. */
+/** An edit names a text and its replacement; a write has the whole content. */
 function changeOf({ path, find, replaceWith, content, before, after }: JsonObject): Change | undefined {
   if (typeof path !== 'string') return undefined;
   if (typeof find === 'string' && typeof replaceWith === 'string') return { path, before: find, after: replaceWith };
@@ -90,7 +90,7 @@ function commandOf({ command, cmd }: JsonObject): string | undefined {
   return given.map((word: Json) => quoted(textOf(word))).join(' ');
 }
 
-/** As a shell would want it. */
+/** Quoted for a shell. */
 function quoted(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -17,36 +17,36 @@ export interface FrameMark {
   readonly index: number;
   readonly at: string;
   readonly trigger: string;
-  /** How many keys of state changed on the way to it. */
+  /** How many keys of state changed since the previous one. */
   readonly changes: number;
 }
 
-/** What an agent said so far in a task, as far as it is kept here. */
+/** An agent's output so far in a task, as far as it is loaded here. */
 interface Speech {
   readonly text: string;
-  /** The chunk that comes next. */
+  /** The next chunk. */
   readonly next: number;
 }
 
-/** Everything the page knows of a run. */
+/** Everything that the page knows about a run. */
 export interface RunStory {
   readonly link: Link;
   readonly summary?: RunSummary;
-  /** What it was given. */
+  /** The run's input. */
   readonly input?: Json;
-  /** What it gave back, where it had ended when the page began to look; null for nothing. */
+  /** The run's output, if it had ended when the page opened; null for none. */
   readonly output?: Json;
   readonly fault?: WireFault;
   readonly nodes: ReadonlyMap<string, TreeNode>;
   readonly decisions: readonly WireDecision[];
   readonly tasks: readonly WireTask[];
-  /** The last of them, oldest first. */
+  /** The latest ones, oldest first. */
   readonly events: readonly WireEvent[];
-  /** Why those before the page began to look could not be read. */
+  /** Why the events before the page opened could not be read. */
   readonly eventsFault?: ErrorEnvelope;
   readonly frames: readonly FrameMark[];
   readonly speech: ReadonlyMap<string, Speech>;
-  /** What reacted to a node, as far as the events that are kept tell. */
+  /** The handlers that reacted to a node, as far as the loaded events show. */
   readonly handlers: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -65,7 +65,7 @@ export const emptyStory: RunStory = {
   handlers: new Map(),
 };
 
-/** The story after what the server said. */
+/** The story after a message of the server. */
 export function toldStory(story: RunStory, news: News): RunStory {
   switch (news.kind) {
     case 'connection':
@@ -80,7 +80,7 @@ export function toldStory(story: RunStory, news: News): RunStory {
           nodes: new Map(snapshot.tree.map(node => [node.id, node])),
           decisions: snapshot.decisions,
           tasks: snapshot.tasks,
-          // What came before is read anew: there may be a gap between what is kept here and where it goes on.
+          // Earlier events are read again: there may be a gap between those loaded and the new ones.
           events: story.events.at(-1)?.seq === news.next - 1 ? story.events : [],
         },
         snapshot,
@@ -109,7 +109,7 @@ export function toldStory(story: RunStory, news: News): RunStory {
   }
 }
 
-/** Adds events that are newer than those it has, or older where it has none of them. */
+/** Adds events that are newer than those it has, or older if it has none of them. */
 export function withEvents(story: RunStory, events: readonly WireEvent[]): RunStory {
   const first = story.events[0]?.seq ?? Number.POSITIVE_INFINITY;
   const last = story.events.at(-1)?.seq ?? -1;
@@ -136,7 +136,7 @@ function withHandlers(known: RunStory['handlers'], events: readonly WireEvent[])
   return handlers ?? known;
 }
 
-/** Adds frames that it has not, in their order. */
+/** Adds missing frames, in order. */
 export function withFrames(frames: readonly FrameMark[], added: readonly FrameMark[]): readonly FrameMark[] {
   const last = frames.at(-1)?.index ?? -1;
   const first = frames[0]?.index ?? Number.POSITIVE_INFINITY;
@@ -145,10 +145,7 @@ export function withFrames(frames: readonly FrameMark[], added: readonly FrameMa
   return [...frames, ...news].toSorted((a, b) => a.index - b.index).slice(-FRAMES_KEPT);
 }
 
-/**
- * Adds what an agent said right after what is there. What is there already is not added again; what does not follow it is
- * left out, and read in its order.
- */
+/** Adds output that directly follows the loaded part. Duplicates are ignored; output after a gap is left out, and read in order. */
 export function withSpeech(story: RunStory, task: string, chunks: readonly WireChunk[], next: number): RunStory {
   const before = story.speech.get(task) ?? { text: '', next: 0 };
   const fresh = chunks.filter(({ index }) => index >= before.next);
@@ -192,7 +189,7 @@ function textOf(payload: WireChunk['payload']): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** The tool, and what it was given or how it ended. */
+/** The tool, and its arguments or outcome. */
 function toolLine(payload: WireChunk['payload']): string | undefined {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined;
   const { tool, input, outcome, ms } = payload as { readonly [field: string]: unknown };

@@ -4,9 +4,9 @@ import type { Link } from './link.ts';
 
 export interface RunsList {
   readonly link: Link;
-  /** Newest first; undefined until the server has told them. */
+  /** Newest first; undefined until the server has sent them. */
   readonly runs: readonly RunSummary[] | undefined;
-  /** Where older ones begin that are not listed yet. */
+  /** The cursor of older runs that are not listed yet. */
   readonly next?: string;
 }
 
@@ -29,11 +29,11 @@ export function toldList(list: RunsList, news: News): RunsList {
 
 function newestFirst(a: RunSummary, b: RunSummary): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
-  // Of plans made at once, ids are in the order of their making.
+  // Plans created at the same time have ids in the order of creation.
   return a.id < b.id ? 1 : -1;
 }
 
-/** With a page of older runs at its end. */
+/** With a page of older runs added at the end. */
 export function withOlder({ link, runs = [] }: RunsList, { runs: older, next }: RunList): RunsList {
   const known = new Set(runs.map(({ id }) => id));
   const added = older.filter(({ id }) => !known.has(id));
@@ -43,7 +43,7 @@ export function withOlder({ link, runs = [] }: RunsList, { runs: older, next }: 
 export const views = ['all', 'active', 'waiting', 'done', 'failed'] as const;
 export type RunsView = (typeof views)[number];
 
-/** Whether a run belongs into a view of the list. */
+/** Whether a run belongs in a view of the list. */
 export function isIn(view: RunsView, { record, openDecisions }: RunSummary): boolean {
   switch (view) {
     case 'all':
@@ -61,7 +61,7 @@ export function isIn(view: RunsView, { record, openDecisions }: RunSummary): boo
   }
 }
 
-/** Another text whenever one of them moved on to something else. */
+/** A text that changes whenever one of the runs does. */
 export function movesOf(runs: readonly RunSummary[]): string {
   return runs.map(({ id, record }) => `${id.slice(-6)}${record.status}`).join();
 }

@@ -1,19 +1,19 @@
 import type { RunKind, RunSummary } from '@signalbox/model';
 import { isIn, type RunsView, views } from './runs-list.ts';
 
-/** What is looked for among the runs, as an address says it. */
+/** The search among runs, as in the address. */
 export interface RunsSearch {
   readonly view?: RunsView;
-  /** Words that the name, the id, a tag or the plan's file hold. */
+  /** Words in the name, the id, a tag or the plan's file. */
   readonly q?: string;
   readonly tag?: string;
   /** The plan's file. */
   readonly plan?: string;
-  /** The folder that the run is about. */
+  /** The run's project folder. */
   readonly project?: string;
   readonly kind?: RunKind;
   readonly since?: Since;
-  /** Days, in UTC: begun on the first or later, on the last or before. */
+  /** Days in UTC: started on or after the first, on or before the last. */
   readonly from?: string;
   readonly to?: string;
 }
@@ -59,20 +59,20 @@ export function isFound(search: RunsSearch, run: RunSummary, now: number): boole
   return words.every(word => text.includes(word));
 }
 
-/** The folder that a run is about: what it was started with, or where its plan lies. */
+/** The run's project folder: the one it was started with, or that of its plan. */
 export function projectOf({ kind, record: { entry, directory } }: RunSummary): string | undefined {
-  // A guided run is of a workflow, which is no file.
+  // A guided run belongs to a workflow, which is not a file.
   if (kind === 'guided') return undefined;
   const folder = directory ?? entry?.replace(/[\\/][^\\/]*$/, '');
   return folder === undefined ? undefined : projectFolder(folder);
 }
 
-/** A folder, or what holds the `.signalbox` that it lies in. */
+/** A folder, or the parent of the `.signalbox` that holds it. */
 export function projectFolder(folder: string): string {
   return folder.replace(/[\\/]\.signalbox([\\/].*)?$/, '');
 }
 
-/** What there is to choose among, each once, in order. */
+/** The filter values, each once, in order. */
 export function facetsOf(runs: readonly RunSummary[]): Record<'tags' | 'plans' | 'projects', readonly string[]> {
   const once = (values: readonly (string | undefined)[]) =>
     [...new Set(values.filter(value => value !== undefined))].toSorted();

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@signalbox/model';
 import { isObject } from './json-object.ts';
 
-/** A field of a form, made of a property of a JSON Schema. */
+/** A form field of a JSON Schema property. */
 export interface Field {
   readonly name: string;
   readonly kind: 'text' | 'number' | 'boolean' | 'choice' | 'json';
@@ -11,7 +11,7 @@ export interface Field {
   readonly given: Json | undefined;
 }
 
-/** The fields of an object whose properties are named; undefined where a form would not do it justice. */
+/** The fields of an object with named properties; undefined if a form cannot represent it. */
 export function fieldsOf(schema: Json | undefined): readonly Field[] | undefined {
   if (!isObject(schema) || schema.type !== 'object' || !isObject(schema.properties)) return undefined;
   const required = Array.isArray(schema.required) ? schema.required : [];

@@ -1,7 +1,7 @@
 import type { Json } from '@signalbox/model';
 import type { State } from './use-frame.ts';
 
-/** A key of state beside what it was before. */
+/** A key of state with its previous value. */
 export interface KeyDiff {
   readonly key: string;
   readonly kind: 'same' | 'changed' | 'came' | 'went';
@@ -9,7 +9,7 @@ export interface KeyDiff {
   readonly after?: Json;
 }
 
-/** What changed first, each by name. */
+/** Changed keys first, then by name. */
 export function stateDiff(before: State, after: State): readonly KeyDiff[] {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   const all = keys.map((key): KeyDiff => {

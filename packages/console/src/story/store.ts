@@ -1,11 +1,11 @@
-/** A value that changes, and who wants to know. What React's `useSyncExternalStore` reads. */
+/** A changing value with subscribers, for React's `useSyncExternalStore`. */
 export interface Store<Value> {
   read(): Value;
   subscribe(listener: () => void): () => void;
   change(next: (value: Value) => Value): void;
 }
 
-/** `later` decides when listeners are told; changes until then are told together. */
+/** `later` schedules notifications; changes until then are notified together. */
 export function createStore<Value>(first: Value, later: (tell: () => void) => void): Store<Value> {
   const listeners = new Set<() => void>();
   let value = first;
@@ -31,7 +31,7 @@ export function createStore<Value>(first: Value, later: (tell: () => void) => vo
   };
 }
 
-/** With the next picture that the browser draws. */
+/** With the browser's next animation frame. */
 export function nextFrame(tell: () => void): void {
   requestAnimationFrame(tell);
 }

@@ -10,7 +10,7 @@ export interface TreeRow {
   readonly isOpen: boolean;
 }
 
-/** The lines that show, top to bottom: what is under a closed node does not. */
+/** The visible lines, top to bottom: children of closed nodes are hidden. */
 export function treeRows(nodes: Iterable<TreeNode>, closed: ReadonlySet<string>): readonly TreeRow[] {
   const children = Map.groupBy(nodes, node => node.parent);
   const rows: TreeRow[] = [];
@@ -26,7 +26,7 @@ export function treeRows(nodes: Iterable<TreeNode>, closed: ReadonlySet<string>)
   return rows;
 }
 
-/** The nodes that hold all of the words in their label, kind, status, reason or id, and those around them. */
+/** The nodes that match all words in their label, kind, status, reason or id, and their surroundings. */
 export function matching(nodes: readonly TreeNode[], query: string): readonly TreeNode[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return nodes;
@@ -45,7 +45,7 @@ export function matching(nodes: readonly TreeNode[], query: string): readonly Tr
   return nodes.filter(({ id }) => kept.has(id));
 }
 
-/** What comes next: work that is scheduled, and the first of each place that has not begun. */
+/** Upcoming work: scheduled nodes, and the first node of each sequence that has not started. */
 export function nextWork(nodes: readonly TreeNode[], limit: number): readonly TreeNode[] {
   const work = nodes.filter(({ kind }) => isWorkKind(kind));
   const scheduled = work.filter(({ status }) => status === 'scheduled');

@@ -4,18 +4,18 @@ import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 
 export type State = Readonly<Record<string, Json>>;
-/** Without a value, what was read was not kept. */
+/** Without a value if it was not recorded. */
 export type Volatile = Readonly<Record<string, { readonly value?: Json | undefined }>>;
 
-/** A frame that is looked back at. What is undefined is being read. */
+/** A past frame. Undefined parts are loading. */
 export interface FrameView {
-  /** The frame that is shown: while one is being looked for, that is the one before. */
+  /** The shown frame: the previous one while another is loading. */
   readonly frame: number | undefined;
   readonly tree: readonly TreeNode[] | undefined;
   readonly state: State | undefined;
-  /** The state of the frame before it. */
+  /** The state of the previous frame. */
   readonly before: State | undefined;
-  /** What its render read of volatile state, and what the one before it did. */
+  /** The volatile state that its render read, and that of the previous frame. */
   readonly volatile: Volatile | undefined;
   readonly volatileBefore: Volatile | undefined;
   readonly error: ErrorEnvelope | undefined;
@@ -23,7 +23,7 @@ export interface FrameView {
 
 const REST_MS = 100;
 
-/** Reads a frame once the hand rests on it. Frames do not change: each is read once. */
+/** Reads a frame once the slider rests on it. Frames do not change: each is read once. */
 export function useFrame(run: RunId, frame: number | undefined): FrameView {
   const client = useClient();
   const rested = useRested(frame);

@@ -7,14 +7,14 @@ import { createStore, nextFrame, type Store } from './store.ts';
 const PAGE = 1000;
 const EVENTS_READ = 500;
 
-/** The story of a run, live for as long as the page shows it. */
+/** The story of a run, live while the page shows it. */
 export function useRun(client: Client, run: RunId): RunStory {
   const store = useMemo(() => createStore(emptyStory, nextFrame), [client, run]);
   useEffect(() => follow(client, run, store), [client, run, store]);
   return useSyncExternalStore(store.subscribe, store.read);
 }
 
-/** Watches a run, and reads what was before the watch began. */
+/** Watches a run, and reads what came before. */
 function follow(client: Client, run: RunId, store: Store<RunStory>): () => void {
   let isOver = false;
   const reading = new Set<string>();
@@ -49,7 +49,7 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
     store.change(({ eventsFault: _, ...story }) => withEvents(story, events));
   }
 
-  /** The newest first: they are on the page while the older ones are read. */
+  /** Newest first: they are shown while the older ones load. */
   async function readFrames(frames: number): Promise<void> {
     const known = store.read().frames;
     const first = known.length > 0 ? (known.at(-1)?.index ?? -1) + 1 : 0;
@@ -68,7 +68,7 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
     }
   }
 
-  /** Reads on until nothing more is there. */
+  /** Reads until there is nothing more. */
   async function readSpeech(task: string): Promise<void> {
     if (reading.has(task)) return;
     reading.add(task);
@@ -87,7 +87,7 @@ function follow(client: Client, run: RunId, store: Store<RunStory>): () => void 
   };
 }
 
-/** Until the page has nothing better to do. */
+/** Until the browser is idle. */
 function idle(): Promise<void> {
   return new Promise(resolve => {
     if ('requestIdleCallback' in globalThis) requestIdleCallback(() => resolve(), { timeout: 1000 });

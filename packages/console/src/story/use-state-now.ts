@@ -10,8 +10,8 @@ export interface StateNow {
 }
 
 /**
- * The state as it is now. `version` changes when there may be something new to read. One read at a time: what changes often is
- * read as often as it answers.
+ * The current state. `version` changes when there may be something new to read. One read at a time: frequent changes are read as fast as
+ * the server answers.
  */
 export function useStateNow(run: RunId, version: number, isWanted: boolean): StateNow {
   const client = useClient();

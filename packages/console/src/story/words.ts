@@ -8,7 +8,7 @@ import {
 } from '@signalbox/model';
 import type { Settings } from '../settings/read-settings.ts';
 
-/** What a lamp shows. One per thing, never two: what it is doing now. */
+/** What a lamp shows: one status per thing. */
 export type Signal = 'idle' | 'next' | 'working' | 'waiting' | 'held' | 'done' | 'failed' | 'skipped';
 
 export interface Standing {
@@ -16,14 +16,14 @@ export interface Standing {
   readonly word: string;
 }
 
-/** What a run is doing, in a person's words. */
+/** The status of a run, in plain words. */
 export function runStanding({ record, openDecisions, until }: RunSummary): Standing {
   const isAsking = record.status === 'running' && openDecisions > 0;
   if (isAsking) return { signal: 'waiting', word: 'working, asks you' };
   return until === undefined ? storedStanding(record.status) : { signal: 'held', word: untilWords(until) };
 }
 
-/** The same where no more is known of it than its status. */
+/** The status of a run when nothing else is known about it. */
 export function storedStanding(status: RunStatus): Standing {
   switch (status) {
     case 'queued':
@@ -46,7 +46,7 @@ export function storedStanding(status: RunStatus): Standing {
 }
 
 const nodeStandings: Record<NodeStatus, Standing> = {
-  idle: { signal: 'idle', word: 'not begun' },
+  idle: { signal: 'idle', word: 'not started' },
   scheduled: { signal: 'next', word: 'scheduled' },
   running: { signal: 'working', word: 'working' },
   succeeded: { signal: 'done', word: 'succeeded' },
@@ -61,23 +61,23 @@ export function nodeStanding(status: NodeStatus, reason?: string | undefined): S
   return timerDue(reason) === undefined ? nodeStandings[status] : { signal: 'held', word: 'waits' };
 }
 
-/** That something waits for a time, which is named. */
+/** That something waits for a named time. */
 export function untilWords(due: string): string {
   return `waits until ${localMoment.format(Date.parse(due))}`;
 }
 
-/** A status as an event tells it: what is not known counts as not begun. */
+/** A status in an event; unknown ones count as not started. */
 export function statusOf(given: unknown): NodeStatus {
   const found = nodeStatus.safeParse(given);
   return found.success ? found.data : 'idle';
 }
 
-/** Who did what an event tells of, where it was a person. */
+/** The person who acted, if a person did. */
 export function doerOf({ by }: WireEvent): string | undefined {
   return typeof by === 'string' && by !== '' ? by : undefined;
 }
 
-/** The fields of an event that say most, on one line. */
+/** The most important fields of an event, on one line. */
 export function eventLine(event: WireEvent): string {
   const shown = [
     'node',
@@ -104,7 +104,7 @@ export function eventLine(event: WireEvent): string {
     .join('  ');
 }
 
-/** How long something takes so far, in the largest units that say enough. */
+/** An elapsed time, in the largest useful units. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -114,12 +114,12 @@ export function span(ms: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
 }
 
-/** How long something took that is over: what took no second still took something. */
+/** A duration that is over; durations under a second are shown in milliseconds. */
 export function lasted(ms: number): string {
   return ms < 1000 ? `${Math.max(0, Math.round(ms))} ms` : span(ms);
 }
 
-/** How long ago, in one unit: more would change under the eyes of who reads. */
+/** How long ago, in one unit: smaller ones would change while being read. */
 export function ago(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   if (seconds < 1) return 'just now';
@@ -130,7 +130,7 @@ export function ago(ms: number): string {
   return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`;
 }
 
-// Made once: making one takes longer than using it a hundred times.
+// Created once: creating a formatter takes longer than using it a hundred times.
 const localClock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const localMoment = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
 
@@ -138,7 +138,7 @@ export function clockTime(at: string, time: Settings['time'] = 'local'): string 
   return time === 'utc' ? at.slice(11, 19) : localClock.format(new Date(at));
 }
 
-/** A time as a person wants to read it. */
+/** A time in the format of the settings. */
 export function momentWords(at: string, time: Settings['time'], now: number): string {
   const then = Date.parse(at);
   switch (time) {
@@ -151,7 +151,7 @@ export function momentWords(at: string, time: Settings['time'], now: number): st
   }
 }
 
-/** So many of a thing. */
+/** A count with its noun. */
 export function many(count: number, one: string, more = `${one}s`): string {
   return `${count} ${count === 1 ? one : more}`;
 }

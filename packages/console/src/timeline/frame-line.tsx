@@ -1,6 +1,6 @@
 import { memo, startTransition, useMemo, useOptimistic } from 'react';
-import { useKeys } from '../frame/use-keys.ts';
 import { useSettings } from '../settings/settings.ts';
+import { useKeys } from '../shell/use-keys.ts';
 import { causeWords } from '../story/cause-words.ts';
 import type { FrameMark } from '../story/run-story.ts';
 import { clockTime } from '../story/words.ts';
@@ -16,12 +16,12 @@ interface FrameLineProps {
 }
 
 /**
- * The frames of a run on a line: how much changed in each, and what made it necessary. The slider looks back; while it does, the
- * page does not follow.
+ * The frames of a run on a line: how much changed in each, and its cause. The slider shows a past frame; while it does, the page does not
+ * follow the run.
  */
 export function FrameLine({ frames, total, hasEnded, frame: drawn, onFrame }: FrameLineProps) {
   const { time } = useSettings();
-  // The slider is where the hand is; the page comes after it when it can.
+  // The slider follows the hand at once; the page catches up when it can.
   const [frame, setFrame] = useOptimistic(drawn);
   const go = (to: number | undefined) =>
     startTransition(() => {
@@ -34,7 +34,7 @@ export function FrameLine({ frames, total, hasEnded, frame: drawn, onFrame }: Fr
   const mark = frames[shown - first]?.index === shown ? frames[shown - first] : undefined;
   const look = (index: number) => go(index >= last ? undefined : Math.max(first, index));
   useKeys({ '[': () => look(shown - 1), ']': () => look(shown + 1), '.': () => go(undefined) });
-  // Its place is kept: what is below does not move when the frames have been read.
+  // Keeps its space, so that nothing below moves when the frames have loaded.
   if (frames.length === 0) return <section aria-label="Frames" className="frameline" />;
   const part = last === first ? 1 : (shown - first) / (last - first);
   return (
@@ -43,7 +43,7 @@ export function FrameLine({ frames, total, hasEnded, frame: drawn, onFrame }: Fr
         <button
           type="button"
           className="step"
-          aria-label="A frame back"
+          aria-label="Previous frame"
           disabled={shown <= first}
           onClick={() => look(shown - 1)}
         >
@@ -52,7 +52,7 @@ export function FrameLine({ frames, total, hasEnded, frame: drawn, onFrame }: Fr
         <button
           type="button"
           className="step"
-          aria-label="A frame on"
+          aria-label="Next frame"
           disabled={shown >= last}
           onClick={() => look(shown + 1)}
         >
@@ -61,11 +61,11 @@ export function FrameLine({ frames, total, hasEnded, frame: drawn, onFrame }: Fr
         <span>
           Frame <strong className="mono">{shown}</strong>{' '}
           <span className="text-muted">
-            {shown === last && 'is last '}of {total} in all
+            {shown === last && '(latest) '}of {total} in total
           </span>
         </span>
         {mark !== undefined && (
-          <span className="frameline-cause" title="What made this frame necessary, and when">
+          <span className="frameline-cause" title="Cause and time of this frame">
             <span className="mono text-faint">{clockTime(mark.at, time)}</span>{' '}
             <i className={`cause cause-${causeOf(mark.trigger)}`} aria-hidden="true" /> {causeWords(mark.trigger)}
           </span>
@@ -91,7 +91,7 @@ export function FrameLine({ frames, total, hasEnded, frame: drawn, onFrame }: Fr
           max={Math.max(last, first + 1)}
           value={shown}
           onChange={event => look(Number(event.target.value))}
-          aria-label="Frame to look at"
+          aria-label="Select frame"
           aria-valuetext={`frame ${shown} of ${total}${mark === undefined ? '' : `, because of ${causeWords(mark.trigger)}`}`}
         />
       </div>

@@ -2,7 +2,7 @@ import type { FrameMark } from '../story/run-story.ts';
 
 /** The marks of a run on a line of so many places: the height of each is how much changed there. */
 export interface Track {
-  /** An SVG path for each kind of cause; a unit wide, from 0 up to 1 high, upside down. */
+  /** An SVG path for each kind of cause; one unit wide, up to 1 high, upside down. */
   readonly own: string;
   readonly task: string;
   readonly person: string;
@@ -10,13 +10,13 @@ export interface Track {
 
 export const PLACES = 400;
 
-/** What made a frame necessary: work that ended, a person, or the run itself. */
+/** The cause of a frame: work that ended, a person, or the run itself. */
 export function causeOf(trigger: string): keyof Track {
   if (trigger === 'task') return 'task';
   return trigger === 'decision' || trigger === 'signal' || trigger === 'operator' ? 'person' : 'own';
 }
 
-/** Places that several frames share show the one in which most changed, and a person before anything else. */
+/** A place shared by several frames shows the one with the most changes; a person's takes precedence. */
 export function trackOf(frames: readonly FrameMark[]): Track {
   const first = frames[0]?.index ?? 0;
   const last = frames.at(-1)?.index ?? 0;

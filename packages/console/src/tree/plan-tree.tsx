@@ -6,11 +6,11 @@ import { TreeLine } from './tree-line.tsx';
 
 interface PlanTreeProps {
   readonly nodes: readonly TreeNode[];
-  /** Shows what holds these words only, and what is around it. */
+  /** Shows only the nodes that match, and their surroundings. */
   readonly query: string;
-  /** Which handlers of a node ran. */
+  /** The handlers that ran, by node. */
   readonly handlers: ReadonlyMap<string, readonly string[]>;
-  /** The node that is looked at, by its key. */
+  /** The key of the selected node. */
   readonly current: string | undefined;
   onCurrent(node: string): void;
 }
@@ -18,13 +18,13 @@ interface PlanTreeProps {
 const LINE_HEIGHT = 26;
 
 /**
- * The plan as a tree that the arrow keys walk: up and down, left closes or goes to the parent, right opens or goes in. Only the
- * lines in view are drawn: a plan can have thousands.
+ * The plan as a tree for the arrow keys: up and down, left closes or goes to the parent, right opens or goes in. Only visible lines are
+ * drawn: a plan can have thousands.
  */
 export const PlanTree = memo(function PlanTree({ nodes, query, handlers, current, onCurrent }: PlanTreeProps) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const box = useRef<HTMLDivElement>(null);
-  /** The line that gets the focus once it is drawn. */
+  /** The line to focus once it is drawn. */
   const wanted = useRef<string>(undefined);
   const rows = useMemo(() => treeRows(matching(nodes, query), closed), [nodes, query, closed]);
   const lines = useVirtualizer({

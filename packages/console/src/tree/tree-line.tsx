@@ -1,29 +1,29 @@
 import { nodeKindFacts } from '@signalbox/model';
 import { type CSSProperties, memo } from 'react';
-import { Lamp } from '../frame/lamp.tsx';
+import { Lamp } from '../shell/lamp.tsx';
 import { reasonWords } from '../story/reason-words.ts';
 import type { TreeRow } from '../story/tree-rows.ts';
 import { nodeStanding } from '../story/words.ts';
 
 interface TreeLineProps extends TreeRow {
-  /** Where the line is, from the top. */
+  /** The line's offset from the top. */
   readonly start: number;
-  /** Those of its handlers that ran. */
+  /** Its handlers that ran. */
   readonly ran: readonly string[] | undefined;
-  /** Whether the Tab key comes here. */
+  /** Whether the Tab key reaches it. */
   readonly isCurrent: boolean;
   readonly isLooked: boolean;
   onCurrent(node: string): void;
   onOpen(node: string, isOpen: boolean): void;
 }
 
-/** One node on its line. Drawn again only when something of it changed. */
+/** One node on its line. Drawn again only when it changed. */
 export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
   const { node, depth, hasChildren, isOpen, start, ran = [], isCurrent, isLooked, onCurrent, onOpen } = props;
   const { signal, word } = nodeStanding(node.status, node.reason);
   const isLoop = nodeKindFacts(node.kind)?.role === 'loop';
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it has the keys
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the surrounding tree handles the keys
     <div
       role="treeitem"
       aria-level={depth + 1}
@@ -75,7 +75,7 @@ export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
   );
 });
 
-/** What its author wrote for it, and what ran though it is not known to be written: each with whether it ran. */
+/** The node's handlers: those its author wrote and those that ran, each with whether it ran. */
 function handlersOf(
   written: readonly string[] = [],
   ran: readonly string[],

@@ -28,7 +28,7 @@ export interface ExportOptions extends SessionStoresOptions {
   readonly ports: Pick<GuidedPorts, 'openBlobs' | 'openSecrets'>;
   readonly clock: Clock;
   readonly appVersion: string;
-  /** Of the configuration that is in effect here. */
+  /** The digest of the configuration in effect here. */
   readonly appliedConfigHash?: Digest | undefined;
 }
 
@@ -37,13 +37,13 @@ export interface SessionExport {
   readonly bundleId: string;
   readonly events: number;
   readonly artifacts: number;
-  /** Why only a part could be exported, which can be looked at and not gone on with. */
+  /** Why the export is partial; it can be looked at but not continued. */
   readonly salvage?: string | undefined;
   /** The bundle: one line of canonical JSON. */
   readonly text: string;
 }
 
-/** A session in one text: everything that is needed to look at it and to go on with it elsewhere. Takes no lock. */
+/** A session as one text: everything needed to show and continue it elsewhere. Takes no lock. */
 export function exportSession(options: ExportOptions, sessionId: SessionId): Result<SessionExport, ErrorEnvelope> {
   const { clock, appVersion, appliedConfigHash } = options;
   const stores = openSessionStores(options);
@@ -53,7 +53,7 @@ export function exportSession(options: ExportOptions, sessionId: SessionId): Res
   const { health, view } = read.value;
   if (!sessionGate(health).mayInspect) {
     const whole = journal.read();
-    return whole.ok ? err(unknownSession(`Session ${sessionId} changed while it was read.`)) : whole;
+    return whole.ok ? err(unknownSession(`Session ${sessionId} changed while it was being read.`)) : whole;
   }
   if (view.length === 0) return err(unknownSession(`There is no session ${sessionId} in this data directory.`));
   const manifest = guardIo('reading the manifest', () =>
@@ -68,7 +68,7 @@ export function exportSession(options: ExportOptions, sessionId: SessionId): Res
   };
   const salvage = salvageOf(read.value);
   const bundle = buildBundle(nodeHasher, {
-    // The same state of a session is the same bundle, whenever it is exported.
+    // The same state of a session gives the same bundle, whenever it is exported.
     bundleId: guidedId<EventId>('bundle', sessionId, view.head),
     exportedAt: timestampOf(clock),
     producer: { appVersion, ...(appliedConfigHash && { appliedConfigHash }) },
@@ -80,7 +80,7 @@ export function exportSession(options: ExportOptions, sessionId: SessionId): Res
     workflowOf: hash => found(stores.workflow(hash)),
     artifactOf: ref => found(stores.artifact(ref)),
   });
-  // A disk that refuses is no missing part.
+  // A disk failure is not a missing part.
   if (!bundle.ok) return err(fault?.code === 'STORE_IO_FAILED' ? fault : bundle.error);
   const text = encodeBundle(bundle.value);
   const { dataDirectory, ports } = options;
@@ -96,12 +96,12 @@ export function exportSession(options: ExportOptions, sessionId: SessionId): Res
   });
 }
 
-/** Events and artifacts are named by their digests: what is in them cannot be taken out without making another session. */
+/** Events and artifacts are named by their digests, so a secret cannot be removed from them without changing the session. */
 function holdsSecret(sessionId: SessionId): ErrorEnvelope<'session/holds-secret'> {
   return failure('session/holds-secret', {
-    message: `Session ${sessionId} was not exported: it holds a secret, in its workflow or in what was recorded before the secret was known.`,
+    message: `Session ${sessionId} was not exported: it holds a secret, in its workflow or in content recorded before the secret was known.`,
     suggestion:
-      'Replace the secret at its vendor. If it is in the workflow, take it out there and walk the workflow again.',
+      'Replace the secret at its vendor. If it is in the workflow, remove it there and walk the workflow again.',
     details: { sessionId },
   });
 }

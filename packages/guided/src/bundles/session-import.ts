@@ -1,8 +1,8 @@
 /**
- * Takes a bundle in as a session.
+ * Imports a bundle as a session.
  *
- * I1  A session appears under its id whole, or not at all: it is made beside the sessions and moved there as a directory.
- * I2  Nothing that is there is changed: a session whose id is taken is imported as new.
+ * I1  A session appears under its id complete, or not at all: it is built beside the sessions and moved there as a directory.
+ * I2  Existing sessions are not changed: if its id is taken, a session is imported as new.
  */
 import { rmSync } from 'node:fs';
 import path from 'node:path';
@@ -35,9 +35,9 @@ export interface ImportOptions extends SessionStoresOptions {
 
 export interface SessionImport {
   readonly sessionId: SessionId;
-  /** The id that the session had where it was exported. */
+  /** The session's id where it was exported. */
   readonly exportedAs: SessionId;
-  /** Whether all its ids are new, because the one it had is taken here. */
+  /** Whether all its ids are new, because its own is taken here. */
   readonly isNew: boolean;
   readonly events: number;
   readonly head: Digest;
@@ -45,7 +45,7 @@ export interface SessionImport {
 
 const STAGE = '.importing-';
 
-/** Twice in a row an id that was just minted is not taken. */
+/** A freshly minted id is not taken twice in a row. */
 const TRIES = 3;
 
 export async function importSession(
@@ -68,10 +68,10 @@ export async function importSession(
     }
     sessionId = options.ids.mint<SessionId>();
   }
-  return err(contradiction(sessionId, 'ids that were just made are taken'));
+  return err(contradiction(sessionId, 'freshly minted ids are taken'));
 }
 
-/** What imports that were killed left behind. Whatever is younger may be under way. */
+/** The remains of killed imports. Younger ones may still be running. */
 export function leftByImports({
   dataDirectory,
   clock,
@@ -102,7 +102,9 @@ async function importAs(
     return await stores.storing<'placed' | 'taken', ErrorEnvelope>(contents, async () => {
       const absent = planned.value.namedArtifacts.find(ref => !stores.artifact(ref).ok);
       if (absent !== undefined) {
-        return err(bundleFailure('BUNDLE_INTEGRITY_FAILED', `artifact ${absent} is neither in it nor here`));
+        return err(
+          bundleFailure('BUNDLE_INTEGRITY_FAILED', `artifact ${absent} is neither in the bundle nor stored here`),
+        );
       }
       const made = await makeSession(stores, planned.value, stage);
       return made.ok ? moveIntoPlace(stores, dataDirectory, `${dataDirectory}/${stage}/${sessionId}`, sessionId) : made;

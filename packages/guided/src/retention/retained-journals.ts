@@ -18,14 +18,14 @@ import {
 } from '../sessions/session-stores.ts';
 import { entriesOf, modifiedAt } from './stored-files.ts';
 
-/** A journal that is not known to need nothing. */
+/** A journal whose needs cannot be determined. */
 export interface Untrusted {
-  /** Its directory, seen from the data directory. */
+  /** Its directory, relative to the data directory. */
   readonly journal: string;
   readonly health: SessionHealth;
 }
 
-/** All journals of a data directory: what there is, and what of the stores they need. Read again, only what is new is read. */
+/** All journals of a data directory, and the stored content that they need. Reading again reads only what is new. */
 export interface RetainedJournals {
   readonly stores: SessionStores;
   journal(sessionId: SessionId): Journal<DomainEvent>;
@@ -33,7 +33,7 @@ export interface RetainedJournals {
     { readonly sessions: readonly StoredSession[]; readonly untrusted: readonly Untrusted[] },
     ErrorEnvelope
   >;
-  /** What all but some sessions need, as they were last read. */
+  /** The needs of all sessions except some, as last read. */
   needs(without: ReadonlySet<SessionId>): Needs;
 }
 
@@ -65,7 +65,7 @@ export function openRetainedJournals(options: RetainedJournalsOptions): Retained
 
   const verified = new Map<string, { readonly writtenAt: number | undefined; readonly health: SessionHealth }>();
 
-  /** A journal that was not written since it was verified is not verified again: nobody may write while this is asked. */
+  /** A journal that was not written since it was verified is not verified again: nobody may write during a collection. */
   function healthOfRun(name: string): SessionHealth {
     const directory = path.join(dataDirectory, name);
     const writtenAt = modifiedAt(path.join(directory, 'manifest.jsonl'));

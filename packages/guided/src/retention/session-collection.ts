@@ -1,10 +1,10 @@
 /**
- * Deletes what is older than its time, and then what nothing needs any more.
+ * Deletes what is past its retention time, and then what nothing needs.
  *
- * G1  Sessions first, then snapshots, pinned workflows and blobs; never the other way round.
- * G2  Where a journal cannot be trusted, of a session or of a run, nothing is deleted.
- * G3  A session goes as a whole, by one move, under its lock, if it is still as old as it was. What a killed collection
- *     moved is no session; the next one removes it.
+ * G1  Sessions first, then snapshots, pinned workflows and blobs; never in another order.
+ * G2  If any journal, of a session or of a run, cannot be trusted, nothing is deleted.
+ * G3  A session is deleted as a whole, by one move, under its lock, if it is still past its time. A directory moved by a killed collection
+ *     is not a session; the next collection removes it.
  */
 import { rmSync } from 'node:fs';
 import path from 'node:path';
@@ -35,16 +35,16 @@ import { acquireSweepLock } from './sweep-lock.ts';
 
 export interface CollectOptions extends RetainedJournalsOptions {
   readonly clock: Clock;
-  /** Only say what would go. */
+  /** Only report what would be deleted. */
   readonly dryRun: boolean;
   /** How long a session is kept after its last write; 90 days by default. */
   readonly ttlMs?: number | undefined;
   /**
-   * Collects blobs, which sessions share with runs, while no session is written. `needed` are those that the remaining
-   * sessions refer to. Called last, and not where nothing may be deleted. A dry run calls it too.
+   * Collects blobs, which sessions share with runs, while no session is written. `needed` are those of the remaining sessions. Called last,
+   * also in a dry run, and not if nothing may be deleted.
    */
   readonly sweepBlobs?: ((needed: ReadonlySet<Digest>) => void | Promise<void>) | undefined;
-  /** Removes a file or a directory with all that is in it. */
+  /** Removes a file or a directory with its content. */
   readonly remove?: ((path: string) => void) | undefined;
 }
 
@@ -57,14 +57,14 @@ interface Collected {
 
 export interface SessionCollection {
   readonly isDryRun: boolean;
-  /** Why nothing was deleted, where it was not. */
+  /** Why nothing was deleted, if nothing was. */
   readonly untrusted: readonly Untrusted[];
-  /** What went, or would go. */
+  /** What was deleted, or would be. */
   readonly expired: readonly ExpiredSession[];
   readonly retained: readonly { readonly sessionId: SessionId; readonly because: KeptBecause }[];
   readonly snapshots: Collected;
   readonly workflows: Collected;
-  /** What collections and imports that were killed left behind. */
+  /** The remains of killed collections and imports. */
   readonly leftovers: Collected;
   readonly bytes: number;
 }
@@ -98,7 +98,7 @@ export async function collectSessions(options: CollectOptions): Promise<Result<S
     return answer({ untrusted, snapshots: NOTHING, workflows: NOTHING, leftovers: NOTHING });
   }
 
-  const leftovers = guardFiles('removing what was left behind', () =>
+  const leftovers = guardFiles('removing remains', () =>
     removeAll([...leftByImports(options), ...leftByCollections(options)], options),
   );
   if (!leftovers.ok) return leftovers;
@@ -115,7 +115,7 @@ export async function collectSessions(options: CollectOptions): Promise<Result<S
   return swept.ok ? answer({ ...swept.value, leftovers: leftovers.value }) : swept;
 }
 
-/** Undefined where the session is gone; else why it stays. */
+/** Undefined if the session is gone; otherwise why it stays. */
 async function deleteSession(
   options: CollectOptions,
   { stores, journal }: RetainedJournals,
@@ -155,12 +155,12 @@ async function sweep(
     if (!found.ok) return found;
     const { untrusted } = found.value;
     if (untrusted.length > 0) return ok({ snapshots: NOTHING, workflows: NOTHING, untrusted });
-    // A dry run leaves the expired sessions where they are, and judges as if they were gone.
+    // A dry run leaves expired sessions in place, and judges as if they were deleted.
     const needs = journals.needs(expired);
     const snapshots = unneeded(path.join(dataDirectory, 'snapshots'), needs.snapshots, clock);
     const workflows = unneeded(path.join(dataDirectory, 'workflows/pinned'), needs.workflows, clock);
     const isSweep = snapshots.length + workflows.length > 0 || sweepBlobs !== undefined;
-    // First, so that no writer relies on what it remembers of a store that a killed sweep had begun with.
+    // First, so that no writer relies on its cached view of a store that a killed sweep had started on.
     if (isSweep && !dryRun) journals.stores.forget();
     const swept = { snapshots: removeAll(snapshots, options), workflows: removeAll(workflows, options), untrusted };
     await sweepBlobs?.(needs.blobs);
@@ -172,7 +172,7 @@ async function sweep(
   }
 }
 
-/** The files of a store that are not needed and not young. */
+/** The files of a store that are neither needed nor young. */
 function unneeded(folder: string, needed: ReadonlySet<Digest>, clock: Clock): readonly string[] {
   const { whole, unfinished } = contentsOf(folder);
   const now = clock.now();

@@ -1,4 +1,4 @@
-/** Files of a data directory as collecting looks at them: by age and size, and gone for good. */
+/** Files of a data directory for collecting: their age, size and removal. */
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { DiskError, type IoError, ioFailure } from '@signalbox/journal';
@@ -13,7 +13,7 @@ export interface StoredContent extends StoredFile {
   readonly ref: Digest;
 }
 
-/** What a content store holds: `<sha256>.json`, and what writers that stopped left unfinished. */
+/** The files of a content store: `<sha256>.json`, and unfinished ones of stopped writers. */
 export function contentsOf(folder: string): {
   readonly whole: readonly StoredContent[];
   readonly unfinished: readonly StoredFile[];
@@ -31,7 +31,7 @@ export function contentsOf(folder: string): {
   return { whole, unfinished };
 }
 
-/** Of a directory that is not there: none. */
+/** Empty for a directory that does not exist. */
 export function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
@@ -41,19 +41,19 @@ export function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-/** Undefined for what is not there. */
+/** Undefined if the file does not exist. */
 export function modifiedAt(file: string): number | undefined {
   return lstatSync(file, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** Of a file, or of all files in a directory. */
+/** The size of a file, or of all files in a directory. */
 export function bytesOf(target: string): number {
   const entry = lstatSync(target, { throwIfNoEntry: false });
   if (entry?.isDirectory() !== true) return entry?.size ?? 0;
   return entriesOf(target).reduce((sum, { name }) => sum + bytesOf(path.join(target, name)), 0);
 }
 
-/** What the system refuses while files are looked at or deleted, as the one envelope. */
+/** Turns system errors into the error envelope. */
 export function guardFiles<T>(doing: string, work: () => T): Result<T, IoError> {
   try {
     return ok(work());

@@ -1,15 +1,15 @@
 /**
- * Keeps collecting and writing apart: what a writer found in a store must not be gone before it is referred to.
+ * Keeps collecting and writing apart: content that a writer found in a store must not disappear before it is referred to.
  *
  * S1  Writers hold the lock shared, from the first text they store to the end of the append that refers to it.
- * S2  A sweep holds it alone, from reading what is referred to until the last file is gone.
- * S3  It dies with its holder.
+ * S2  A sweep holds it exclusively, from reading the references until the last file is deleted.
+ * S3  The lock is released when its holder dies.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type HeldLock, type LockError, tryFileLock } from '@signalbox/journal';
 import { err, failure, ok, type Result } from '@signalbox/model';
 
-/** How long others are waited for: pauses in milliseconds. A write is short; a sweep waits for a moment without any. */
+/** How long to wait for others: pauses in milliseconds. A write is short; a sweep waits for a moment without writes. */
 const PAUSES = {
   shared: [1, 2, 4, 8, 15, 25, 50, 100, 100, 200, 200, 300],
   exclusive: [...Array.from({ length: 200 }, () => 3), ...Array.from({ length: 40 }, () => 50)],
@@ -34,8 +34,8 @@ function busy(mode: 'shared' | 'exclusive') {
   return failure('SESSION_LOCKED', {
     message:
       mode === 'shared'
-        ? 'What no session needs is being deleted from the data directory.'
-        : 'Sessions are being written without a pause, so that nothing could be deleted.',
+        ? 'Unused content is being deleted from the data directory.'
+        : 'Sessions are being written without a pause, so nothing could be deleted.',
     suggestion: 'Try again in a moment.',
     retry: { kind: 'retryable_after_ms', afterMs: 1_000 },
   });
@@ -44,6 +44,6 @@ function busy(mode: 'shared' | 'exclusive') {
 function unusable(reason: string) {
   return failure('STORE_LOCK_UNUSABLE', {
     message: `The file sweep.lock of the data directory cannot be used: ${reason}.`,
-    suggestion: 'See that the data directory is writable; if the file is damaged, delete it.',
+    suggestion: 'Make sure that the data directory is writable; if the file is damaged, delete it.',
   });
 }

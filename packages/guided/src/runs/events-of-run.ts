@@ -1,15 +1,15 @@
 import type { RunId } from '@signalbox/model';
 import type { DomainEvent } from '@signalbox/workflow';
 
-/** An event of a guided run, in its place among the events of that run. */
+/** An event of a guided run, with its place among the run's events. */
 export interface PlacedEvent {
   readonly seq: number;
   readonly event: DomainEvent;
 }
 
 /**
- * The events of one run of a session, in order: its own, and those of the session, which are of all its runs. What is appended
- * later only comes after them.
+ * The events of one run of a session, in order: its own, and those of the session, which belong to all its runs. Later appends only come
+ * after them.
  */
 export function eventsOfRun(events: readonly DomainEvent[], run: RunId): readonly PlacedEvent[] {
   return events

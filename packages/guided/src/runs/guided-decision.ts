@@ -3,7 +3,7 @@ import type { GapAnswer } from '@signalbox/workflow';
 import type { PersonGap, SessionSummary } from '../sessions/session-summary.ts';
 import { answerOfGap, toolOfGap } from './projections/guided-parts.ts';
 
-/** A gap that only the person can settle, as a decision of the one queue (R7). */
+/** A gap that only the person can resolve, as a decision of the one queue (R7). */
 export function decisionOfGap({ sessionId }: Pick<SessionSummary, 'sessionId'>, gap: PersonGap): WireDecision {
   const { gapId, runId, nodeId, summary, detail, askedAt, shown, status, closedAt } = gap;
   const resolution = resolutionOfGap(gap);
@@ -31,7 +31,7 @@ export function decisionOfGap({ sessionId }: Pick<SessionSummary, 'sessionId'>, 
   };
 }
 
-/** What an answer to a decision is in words of a gap. */
+/** The answer to a decision as an answer to a gap. */
 export function gapAnswerOf(
   { resolutionType, rationale, value, modifiedArgs, chosenOptionId }: WireResolution,
   shown: PersonGap['shown'] | undefined,
@@ -43,7 +43,7 @@ export function gapAnswerOf(
   return { kind: 'approved', ...(rationale !== '' && { note: rationale }), ...hash };
 }
 
-/** A yes is enough for some; for the others something has to be said. */
+/** Some gaps need only a yes; the others need an answer in words. */
 function isYesOrNo(detail: string): boolean {
   return detail === 'needs_user_approval' || detail === 'needs_user_environment_action';
 }
@@ -53,7 +53,7 @@ function proposalOf({ detail, summary, severity }: PersonGap): JsonObject {
   return isYesOrNo(detail) ? asked : { ...asked, schema: WORDS };
 }
 
-/** What an answer in words looks like. */
+/** The schema of an answer in words. */
 const WORDS: Json = {
   type: 'object',
   properties: { value: { type: 'string', title: 'Your answer' } },

@@ -75,7 +75,7 @@ export function guidedSummary(session: SessionSummary, run: IndexedRun): RunSumm
       startedAt,
       ...(isOver && { endedAt: writtenAt }),
     },
-    // An agent elsewhere walks it: no process of ours does.
+    // An external agent walks it, not a process of ours.
     driven: false,
     openDecisions: session.gaps.filter(gap => gap.runId === id && gap.status === 'open').length,
   };
@@ -91,7 +91,7 @@ export interface RunParts {
   timeOf(index: number): Timestamp;
 }
 
-/** A guided run as it is now: every step that was reached is a node, and every step it came by an edge. */
+/** A guided run in its current state: every reached step is a node, every transition between steps an edge. */
 export function guidedSnapshot(parts: RunParts): RunSnapshot {
   const { summary, dag, events, decisions } = parts;
   const { id: run } = summary;
@@ -114,7 +114,7 @@ export function guidedSnapshot(parts: RunParts): RunSnapshot {
   };
 }
 
-/** A place where a step is pending, or was. */
+/** A place where a step is or was pending. */
 interface Place {
   readonly id: NodeId;
   readonly kind: 'step' | 'checkpoint' | 'blocked_attempt';
@@ -125,7 +125,7 @@ interface Place {
   readonly at: Timestamp;
 }
 
-/** The end of a workflow is no step: nothing is to be done there. */
+/** The end of a workflow is not a step. */
 function placesOf({
   dag,
   summary,
@@ -205,7 +205,7 @@ function artifactsOf(
   );
 }
 
-/** The workflow with the places that were reached, in the order of their making, and the steps that were not. */
+/** The workflow with the reached places, in the order of their creation, and the remaining steps. */
 function treeOf({ summary, compiled }: RunParts, places: ReadonlyMap<NodeId, Place>): readonly TreeNode[] {
   const reached = [...places.values()];
   const keys = new Set(reached.map(({ key }) => key.split('::').at(-1)));
@@ -251,7 +251,7 @@ function treeOf({ summary, compiled }: RunParts, places: ReadonlyMap<NodeId, Pla
   ];
 }
 
-/** `outer@0/inner@2::triage` is in turn 2 of its innermost loop. */
+/** `outer@0/inner@2::triage` is in iteration 2 of its innermost loop. */
 function iterationOf(key: string): number {
   return Number(/@(\d+)::/.exec(key)?.[1] ?? 0);
 }

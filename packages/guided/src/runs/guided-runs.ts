@@ -30,31 +30,31 @@ import { decisionOfGap, gapAnswerOf } from './guided-decision.ts';
 import { guidedSnapshot, guidedSummary } from './guided-run.ts';
 import { createRunList } from './list-guided-runs.ts';
 
-/** An event of a guided run: as the contract has it, as the journal has it, and the head of the journal after it. */
+/** An event of a guided run: in the contract's form, in the journal's form, and the head of the journal after it. */
 export interface GuidedEvent {
   readonly contract: RunEvent;
   readonly stored: DomainEvent;
   readonly hash: Digest;
 }
 
-/** The runs of guided sessions as runs like any other (R20). The journals are the truth; nothing here is kept. */
+/** The runs of guided sessions in the form of any run (R20). The journals are the truth; nothing is stored here. */
 export interface GuidedRuns {
-  /** Newest first. A run that did not change is the same object. */
+  /** Newest first. An unchanged run is the same object. */
   list(): Result<readonly RunSummary[], ErrorEnvelope>;
-  /** Undefined where no session has such a run. */
+  /** Undefined if no session has the run. */
   find(run: RunId): Result<RunSummary | undefined, ErrorEnvelope>;
   show(run: RunId): Result<RunSnapshot | undefined, ErrorEnvelope>;
-  /** From `from` on, in order. */
+  /** In order, starting at `from`. */
   events(run: RunId, from: number, limit: number): Result<readonly GuidedEvent[], ErrorEnvelope>;
-  /** What was handed in beside notes, newest first; of one run, or of all. */
+  /** Artifacts handed in besides notes, newest first; of one run, or of all. */
   artifacts(run?: RunId): Result<readonly WireArtifact[], ErrorEnvelope>;
-  /** The content of one of them. */
+  /** The content of an artifact. */
   content(artifact: WireArtifact): Result<Uint8Array, ErrorEnvelope>;
-  /** What waits for the person in all runs, or did, oldest first. */
+  /** Open and resolved questions to the person in all runs, oldest first. */
   decisions(): Result<readonly WireDecision[], ErrorEnvelope>;
-  /** Undefined where no session has such a gap. */
+  /** Undefined if no session has the gap. */
   decision(decision: ApprovalId): Result<WireDecision | undefined, ErrorEnvelope>;
-  /** An answer counts once; whoever answers again gets the first. */
+  /** An answer counts once; a second one returns the first. */
   answer(
     decision: ApprovalId,
     resolution: WireResolution,
@@ -89,7 +89,7 @@ export function openGuidedRuns({ index, desk, reader, stores, contractEvent }: G
   function gaps(): Result<readonly { readonly session: SessionSummary; readonly gap: PersonGap }[], ErrorEnvelope> {
     const sessions = index.list();
     if (!sessions.ok) return sessions;
-    // A session that is not healthy cannot go on: nothing waits in it.
+    // An unhealthy session cannot continue, so nothing waits in it.
     const healthy = sessions.value.filter(({ health }) => health === 'healthy');
     return ok(
       healthy
@@ -103,9 +103,9 @@ export function openGuidedRuns({ index, desk, reader, stores, contractEvent }: G
     return found.ok ? ok(found.value.find(({ gap }) => gap.gapId === id)) : found;
   }
 
-  /** What a run's events are read with. */
+  /** The data needed to read a run's events. */
   function partsOf({ session, run }: Found) {
-    // One that is healthy is remembered, and only what is new of it is read.
+    // Healthy sessions are cached, and only new events are read.
     const healthy = reader.view(session.sessionId);
     const salvaged = healthy.ok ? undefined : reader.salvage(session.sessionId);
     if (salvaged?.ok === false) return salvaged;
@@ -219,7 +219,7 @@ export function openGuidedRuns({ index, desk, reader, stores, contractEvent }: G
   };
 }
 
-/** What is handed in is JSON by its form; its author's word for what it is is its name. */
+/** Handed-in artifacts are JSON; the author's `kind` is the name. */
 function artifactOf({ id, runId, nodeId, contentType, digest, bytes, at }: HandedIn): WireArtifact {
   const rest = { kind: 'report', name: contentType, mimeType: 'application/json' } as const;
   return { id, ref: artifactRefOf(id), run: runId, nodeId, ...rest, bytes, digest, createdAt: at };

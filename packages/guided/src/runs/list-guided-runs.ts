@@ -4,14 +4,14 @@ import type { SessionStoresOptions } from '../sessions/session-stores.ts';
 import type { SessionSummary } from '../sessions/session-summary.ts';
 import { guidedSummary } from './guided-run.ts';
 
-/** The runs of all sessions, newest first. Of a session that was summed up since it was written, only the summary is read. */
+/** The runs of all sessions, newest first. For a session that was not written since its summary, only the summary is read. */
 export function listGuidedRuns(options: SessionStoresOptions): Result<readonly RunSummary[], ErrorEnvelope> {
   return createRunList(openSessionIndex(options))();
 }
 
-/** The same, again and again: a run that did not change is the same object. */
+/** Like `listGuidedRuns`, for repeated calls: an unchanged run is the same object. */
 export function createRunList(index: SessionIndex): () => Result<readonly RunSummary[], ErrorEnvelope> {
-  // A session that did not change is the same object, and so are its runs.
+  // An unchanged session is the same object, and so are its runs.
   const shown = new WeakMap<SessionSummary, readonly RunSummary[]>();
   return () => {
     const sessions = index.list();

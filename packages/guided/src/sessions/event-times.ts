@@ -4,8 +4,8 @@ import { modifiedAt } from '../retention/stored-files.ts';
 import type { SessionStores } from './session-stores.ts';
 
 /**
- * When the events of a session were written, by their index. A journal holds no times: they are those of the segments' files,
- * and a session that was imported is as old as its import. Never earlier than the event before.
+ * When the events of a session were written, by index. A journal holds no times: these are the times of the segment files, and an imported
+ * session is as old as its import. Never decreasing.
  */
 export function eventTimes(
   { disk, directoryOf }: SessionStores,

@@ -1,7 +1,7 @@
 import { type ErrorEnvelope, err, failure, ok, type Result, type SessionId } from '@signalbox/model';
 import { openSessionStores, type SessionStoresOptions } from './session-stores.ts';
 
-/** The session that an id, or the beginning of one that only one session has, names. */
+/** The session named by an id, or by a prefix that only one session has. */
 export function findSession(options: SessionStoresOptions, given: string): Result<SessionId, ErrorEnvelope> {
   const ids = openSessionStores(options).ids();
   if (!ids.ok) return ids;
@@ -13,12 +13,11 @@ export function findSession(options: SessionStoresOptions, given: string): Resul
   return err(unknownSession(first === undefined ? `There is no session ${given} in this data directory.` : `${many}.`));
 }
 
-/** `matches` are the sessions that could be meant. */
+/** `matches` counts the sessions that the prefix could mean. */
 export function unknownSession(message: string, matches = 0): ErrorEnvelope<'session/unknown'> {
   return failure('session/unknown', {
     message,
     details: { matches },
-    suggestion:
-      'See "signalbox sessions" for the sessions there are, and give enough of the id to tell it from the others.',
+    suggestion: 'List sessions with "signalbox sessions", and give enough of the id to identify one.',
   });
 }

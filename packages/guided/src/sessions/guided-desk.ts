@@ -13,21 +13,21 @@ import type { GuidedPorts } from '../ports.ts';
 import { contradiction } from './guided-failures.ts';
 import { openSessionFiles, type SessionFilesOptions } from './session-files.ts';
 
-/** Something in a guided session that only the person can give. */
+/** A question in a guided session that only the person can answer. */
 export interface WaitingGap {
   readonly sessionId: SessionId;
   readonly gap: Gap;
-  /** The hash of what is shown; an answer that carries it is void if the gap says something else. */
+  /** The hash of the shown question; an answer with it is void if the gap has changed. */
   readonly shown: Digest;
 }
 
 /** The person's side of guided sessions. The journal is the truth: an answer is the record that resolves its gap. */
 export interface GuidedDesk {
-  /** What waits, session by session, in the order it was recorded. Sessions that are not healthy are left out. */
+  /** Open gaps, session by session, in the order of recording. Unhealthy sessions are left out. */
   waiting(): Result<readonly WaitingGap[], ErrorEnvelope>;
-  /** A gap of a session that only the person can settle, open or not, by the beginning of its id. */
+  /** A gap for the person, open or resolved, by a prefix of its id. */
   find(sessionId: SessionId, given: string): Result<WaitingGap, ErrorEnvelope>;
-  /** An answer counts once; whoever answers again gets the first answer. */
+  /** An answer counts once; a second one returns the first. */
   answer(sessionId: SessionId, gapId: GapId, given: GapAnswer): Promise<Result<Gap, ErrorEnvelope>>;
 }
 

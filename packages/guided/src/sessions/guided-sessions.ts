@@ -9,17 +9,17 @@ import { openSessionFiles } from './session-files.ts';
 import { openSessionIndex } from './session-index.ts';
 import type { SessionSummary } from './session-summary.ts';
 
-/** Guided sessions as a person sees them. Any number of processes may: what is read takes no lock. */
+/** Guided sessions for people. Any number of processes may open it: reading takes no lock. */
 export interface GuidedSessions {
-  /** Their runs, as runs like any other. */
+  /** The sessions' runs, in the form of any run. */
   readonly runs: GuidedRuns;
   list(): Result<readonly SessionSummary[], ErrorEnvelope>;
   show(session: SessionId): Promise<Result<SessionDetail, ErrorEnvelope>>;
-  /** What waits for the person, over all sessions. */
+  /** Questions to the person, over all sessions. */
   waiting(): Result<readonly WaitingGap[], ErrorEnvelope>;
-  /** By the beginning of the gap's id. An answer counts once; whoever answers again gets the first. */
+  /** By a prefix of the gap's id. An answer counts once; a second one returns the first. */
   answer(session: SessionId, gap: string, answer: GapAnswer): Promise<Result<Gap, ErrorEnvelope>>;
-  /** A workflow as it was written, as it compiles, and as it is pinned. */
+  /** The source, compiled and pinned forms of a workflow. */
   forms(workflow: string, pinned?: Digest): Promise<Result<WorkflowForms, ErrorEnvelope>>;
 }
 

@@ -1,8 +1,8 @@
 /**
- * What a session comes to, kept beside its journal so that many sessions can be listed without reading them all.
+ * The summary of a session, stored beside its journal so that sessions can be listed without reading them all.
  *
- * C1  Never truth: nothing is executed by it, and deleting it changes no answer.
- * C2  It is of the manifest that its digest names. One of another manifest, version or shape is made again.
+ * C1  Never the truth: nothing is executed based on it, and deleting it changes no answer.
+ * C2  It belongs to the manifest named by its digest. One of another manifest, version or shape is rebuilt.
  */
 import { nodeHasher } from '@signalbox/journal';
 import {
@@ -21,7 +21,7 @@ import { guardIo, parsedJson, type SessionStores } from './session-stores.ts';
 const FILE = 'summary.json';
 const VERSION = 1;
 
-/** The value for the manifest as it is now, from the cache or made and kept. What is not lasting is not kept. */
+/** The value for the current manifest, from the cache or rebuilt and cached. Temporary values are not cached. */
 export function cached<T extends Json, E>(
   { disk, directoryOf }: SessionStores,
   sessionId: SessionId,
@@ -37,7 +37,7 @@ export function cached<T extends Json, E>(
   if (!made.ok) return made;
   const { value, isLasting } = made.value;
   if (manifest !== undefined && isLasting) {
-    // A data directory that cannot be written can be looked at.
+    // A read-only data directory can still be viewed.
     guardIo('keeping a summary', () => {
       disk.makeDirectory(`${directory}/cache`);
       const temporary = `${directory}/cache/.${FILE}.${process.pid}.tmp`;
@@ -47,7 +47,7 @@ export function cached<T extends Json, E>(
       } finally {
         file.close();
       }
-      // Not synced: one that is torn after a power loss fails its check and is made again.
+      // Not synced: a file torn by a power loss fails its check and is rebuilt.
       disk.rename(temporary, `${directory}/cache/${FILE}`);
     });
   }

@@ -36,21 +36,21 @@ import { isKept } from './session-keeping.ts';
 import { openSessionStores, type SessionStoresOptions } from './session-stores.ts';
 
 export interface DetailOptions extends SessionStoresOptions {
-  /** Where the sources of workflows are looked for besides the bundled ones. */
+  /** Where to look for workflow sources besides the bundled ones. */
   readonly directories: readonly WorkflowPlace[];
 }
 
 export interface SessionDetail {
   readonly sessionId: SessionId;
   readonly health: SessionHealth;
-  /** Only what comes before the defect is shown. */
+  /** Only the part before the defect is shown. */
   readonly isSalvaged: boolean;
   readonly defect?: Defect | undefined;
   readonly events: number;
   readonly head: Digest;
   readonly isKept: boolean;
   readonly lastActiveAt: Timestamp;
-  /** What was last observed of the workspace. */
+  /** The last observations of the workspace. */
   readonly workspace: Readonly<Record<string, string>>;
   readonly runs: readonly RunDetail[];
   readonly omittedRuns: number;
@@ -58,10 +58,10 @@ export interface SessionDetail {
 
 export interface RunDetail extends Omit<RunView, 'nodes'> {
   readonly name: string | undefined;
-  /** How the source of the workflow stands to what the run is pinned to. */
+  /** How the current source of the workflow compares with the run's pin. */
   readonly source: PinnedSource;
   readonly nodes: readonly NodeDetail[];
-  /** Answered and open ones, as they were recorded. */
+  /** Open and resolved gaps, as recorded. */
   readonly gaps: readonly (Gap & { readonly shown: Digest })[];
 }
 
@@ -71,15 +71,15 @@ type PinnedSource =
   | { readonly kind: 'gone' };
 
 export interface NodeDetail extends NodeView {
-  /** The step that is pending here; null where the workflow is complete. */
+  /** The pending step; null if the workflow is complete. */
   readonly step: { readonly key: string; readonly title: string } | null;
-  /** What was noted when this place was reached. */
+  /** The notes written when this place was reached. */
   readonly notes?: string | undefined;
-  /** Why the last attempt did not get on from here; absent where one did. */
+  /** Why the last attempt did not advance from here; absent if one did. */
   readonly blockers?: readonly Blocker[] | undefined;
 }
 
-/** A session for a person to look at, in any health that lets it be read. Takes no lock. */
+/** A session for display, in any health that can be read. Takes no lock. */
 export async function showSession(
   options: DetailOptions,
   sessionId: SessionId,
@@ -145,7 +145,7 @@ export async function showSession(
   });
 }
 
-/** By node, where the last attempt at it was blocked. */
+/** By node, if its last attempt was blocked. */
 function blockersOf(events: readonly DomainEvent[]): ReadonlyMap<NodeId, readonly Blocker[]> {
   const blocked = new Map<NodeId, readonly Blocker[]>();
   for (const event of events) {

@@ -1,9 +1,9 @@
 /**
- * Guided sessions as their use-cases see them.
+ * Guided sessions for their use-cases.
  *
- * F1  Whoever holds a reader cannot write: nothing that appends or stores is reachable from it.
- * F2  A writer decides under the lock of its session, on everything that was appended before, by any process; what its
- *     decision refers to is on disk before it is appended, and it is answered after the append is on disk.
+ * F1  A reader cannot write: nothing that appends or stores is reachable from it.
+ * F2  A writer decides under its session's lock, on everything that any process has appended; content that its decision refers to is on
+ *     disk before the append, and it answers after the append is on disk.
  */
 import {
   type AppendError,
@@ -45,7 +45,7 @@ export type SessionView = JournalView<DomainEvent>;
 type ReadError = HealthError | IoError;
 type WithoutVersion<P> = P extends TokenPayload ? Omit<P, 'tokenVersion'> : never;
 
-/** The tokens of one call: all with the keys as they were when it began. */
+/** The tokens of one call, all with the keys as of its start. */
 export interface Tokens {
   mint(named: WithoutVersion<TokenPayload>): string;
   read<K extends TokenKind>(token: string, expected: K): Result<TokenOf<K>, TokenError>;
@@ -55,7 +55,7 @@ export interface SessionReader {
   /** The ids of all sessions, in ascending order. */
   sessions(): Result<readonly SessionId[], IoError>;
   view(sessionId: SessionId): Result<SessionView, ReadError>;
-  /** Of a session in any health. */
+  /** For a session in any health. */
   salvage(sessionId: SessionId): Result<Salvaged<DomainEvent>, IoError>;
   state(snapshotRef: Digest): Result<EngineState, StoreError>;
   workflow(workflowHash: Digest): Result<CompiledWorkflowSnapshotV1, StoreError>;
@@ -73,7 +73,7 @@ export interface SessionWrite {
 type WriteError = LockError | ReadError | AppendError | KeyringError;
 
 export interface SessionWriter {
-  /** Answers with the session as it is after the write. `decide` gives undefined where all is recorded already. */
+  /** Returns the session after the write. `decide` returns undefined if everything is already recorded. */
   write<F>(
     sessionId: SessionId,
     decide: (view: SessionView) => Result<SessionWrite | undefined, F>,
@@ -84,7 +84,7 @@ export interface SessionFilesOptions extends SessionStoresOptions {
   readonly rng: Rng;
 }
 
-/** How much of what is read is remembered: journals, snapshots, workflows and artifacts. */
+/** How many journals, snapshots, workflows and artifacts are cached. */
 const REMEMBERED = { journals: 256, states: 4_096, workflows: 64, artifacts: 512 } as const;
 
 export function openSessionFiles(options: SessionFilesOptions): {
@@ -102,7 +102,7 @@ export function openSessionFiles(options: SessionFilesOptions): {
 
   const journalOf = (sessionId: SessionId) => journals.get(sessionId, () => stores.journal(sessionId));
 
-  /** A session whose directory is gone was deleted: what is remembered of it is no damage. */
+  /** A session without a directory was deleted, so its cached content is not damage. */
   function isDeleted(sessionId: SessionId): boolean {
     if (journals.peek(sessionId) === undefined) return false;
     if (stores.disk.kind(stores.directoryOf(sessionId)) !== 'missing') return false;
@@ -177,7 +177,7 @@ interface Memory<K, V> {
   get(key: K, make: () => V): V;
 }
 
-/** The last values that were asked for. What is forgotten can be read again. */
+/** A cache of the most recently used values, which can be read again. */
 function remembering<K, V>(limit: number): Memory<K, V> {
   const values = new Map<K, V>();
   return {

@@ -16,19 +16,19 @@ import {
 } from './session-stores.ts';
 import { readSummary, type SessionSummary } from './session-summary.ts';
 
-/** All sessions at a glance, again and again: one that was not written since is not read. */
+/** Summaries of all sessions, for repeated calls: unchanged sessions are not read again. */
 export interface SessionIndex {
-  /** The last that was written first. A session that did not change is the same object. */
+  /** Last written first. An unchanged session is the same object. */
   list(): Result<readonly SessionSummary[], ErrorEnvelope>;
 }
 
-/** All sessions, the last that was written first. Health is as of when a session was last read; `verify` reads it again. */
+/** All sessions, last written first. Health is as of the last read; `verify` reads again. */
 export function listSessions(options: SessionStoresOptions): Result<readonly SessionSummary[], ErrorEnvelope> {
   return openSessionIndex(options).list();
 }
 
 interface Known {
-  /** What the files say that change with a session: its manifest grows, and its directory when it is kept or not any more. */
+  /** File facts that change with a session: its manifest grows, and its directory changes when it is kept or released. */
   readonly mark: string;
   readonly summary: SessionSummary;
 }
@@ -41,7 +41,7 @@ export function openSessionIndex(options: SessionStoresOptions): SessionIndex {
   const names = () =>
     guardIo('listing the sessions', () => (stores.disk.kind(home) === 'directory' ? stores.disk.list(home) : []));
 
-  /** Undefined for what is no session: a file or a link with the name of one. */
+  /** Undefined for a file or a link with the name of a session. */
   function markOf(sessionId: SessionId): string | undefined {
     const place = stores.directoryOf(sessionId);
     const directory = lstatSync(place, { throwIfNoEntry: false });
@@ -64,8 +64,8 @@ export function openSessionIndex(options: SessionStoresOptions): SessionIndex {
         const read = before?.mark === mark ? ok(before.summary) : readSummary(stores, id.data);
         if (!read.ok) return read;
         if (read.value === undefined) continue;
-        // The mark is from before it was read: what is written meanwhile is read the next time. What is damaged may be mended
-        // without a word in the manifest, and is always read.
+        // The mark is from before the read, so that later writes are read next time. A damaged session may be repaired without a change of
+        // its manifest, and is always read.
         if (read.value.health === 'healthy') now.set(id.data, { mark, summary: read.value });
         sessions.push(read.value);
       }
@@ -80,7 +80,7 @@ function lastWrittenFirst(a: SessionSummary, b: SessionSummary): number {
   return a.sessionId < b.sessionId ? -1 : 1;
 }
 
-/** What sessions are pinned to is named by its content, and many are pinned to the same. */
+/** Pinned workflows are named by content, and many sessions share one. */
 function rememberingWorkflows(stores: SessionStores): SessionStores {
   const known = new Map<Digest, ReturnType<SessionStores['workflow']>>();
   return {

@@ -4,14 +4,14 @@ import { type ErrorEnvelope, err, failure, type Result, type SessionId } from '@
 import { unknownSession } from './find-session.ts';
 import { guardIo, openSessionStores, type SessionStores, type SessionStoresOptions } from './session-stores.ts';
 
-/** The mark of a session that a person wants kept, whatever its age. It is beside the journal and no part of it. */
+/** The mark of a session that a person keeps, whatever its age. It is beside the journal, not part of it. */
 const MARK = '.kept';
 
 export function isKept({ disk, directoryOf }: SessionStores, sessionId: SessionId): boolean {
   return disk.kind(`${directoryOf(sessionId)}/${MARK}`) !== 'missing';
 }
 
-/** Keeps a session from being collected, or lets it go again. In any health; answers whether that changed anything. */
+/** Keeps a session from being collected, or releases it. In any health; returns whether that changed anything. */
 export async function keepSession(
   options: SessionStoresOptions,
   sessionId: SessionId,
@@ -25,7 +25,7 @@ export async function keepSession(
   if (disk.kind(directory) !== 'directory') {
     return err(unknownSession(`There is no session ${sessionId} in this data directory.`));
   }
-  // Collecting asks for the mark under the same lock.
+  // Collecting checks the mark under the same lock.
   const lock = await (options.locks ?? sqliteLocks).acquire(`${directory}/.lock`);
   if (!lock.ok) return err(cannotLock(sessionId));
   try {

@@ -1,6 +1,5 @@
 /**
- * Where the parts of guided sessions lie in a data directory: journals, snapshots, pinned workflows, and artifacts in the
- * blobs that all runs share.
+ * The parts of guided sessions in a data directory: journals, snapshots, pinned workflows, and artifacts in the blobs that all runs share.
  */
 import {
   type ContentStore,
@@ -51,7 +50,7 @@ export interface SessionStoresOptions {
 export type StoreError = ErrorEnvelope<'STORE_SNAPSHOT_MISSING' | 'STORE_SNAPSHOT_CORRUPT' | 'STORE_IO_FAILED'>;
 export type ArtifactError = StoreError | BlobError;
 
-/** Texts that are named by their digests, and go before what refers to them. */
+/** Texts named by their digests, stored before anything refers to them. */
 interface SessionContents {
   readonly workflows: readonly string[];
   readonly artifacts: readonly string[];
@@ -60,20 +59,17 @@ interface SessionContents {
 
 export interface SessionStores {
   readonly disk: Disk;
-  /** Of all sessions, in ascending order. A file or a link with the name of one is none. */
+  /** In ascending order. Files and links with the name of a session do not count. */
   ids(): Result<readonly SessionId[], IoError>;
   directoryOf(sessionId: SessionId): string;
-  /** The journal of a session; `collection` is another directory beside the sessions, for one that is being made. */
+  /** The journal of a session; `collection` is another directory beside the sessions, for one that is being created. */
   journal(sessionId: SessionId, collection?: string): Journal<DomainEvent>;
   snapshot(ref: Digest): Result<ExecutionSnapshotFileV1, StoreError>;
   workflow(hash: Digest): Result<CompiledWorkflowSnapshotV1, StoreError>;
   artifact(ref: Digest): Result<string, ArtifactError>;
-  /** Makes all processes look again at what is in the stores. Whoever deletes from them says so first. */
+  /** Makes all processes read the stores again. Call it before deleting from them. */
   forget(): void;
-  /**
-   * Stores texts and then does what refers to them. What was stored is on disk before that, and nothing of it is
-   * collected until it is over.
-   */
+  /** Stores texts and then runs the work that refers to them. The texts are on disk before that, and are not collected until it ends. */
   storing<T, E>(
     contents: SessionContents,
     work: () => Promise<Result<T, E>> | Result<T, E>,
@@ -96,7 +92,7 @@ export function openSessionStores({
     pinned: openContentStore({ disk, hasher: nodeHasher, home: pinnedHome, name: 'pinned', writer }),
     blobs: ports.openBlobs({ disk, hasher: nodeHasher, home, writer }),
   });
-  // A store remembers what is on disk; after a sweep some of that is gone.
+  // A store caches what is on disk; after a sweep some of that is gone.
   let stores = openAll();
   let sweeps = sweepsOf(disk, home);
   const snapshots: ContentStore = {
@@ -205,7 +201,7 @@ export function openSessionStores({
   };
 }
 
-/** Has one byte for every sweep. */
+/** Has one byte per sweep. */
 const sweepsFile = (home: string) => `${home}/sweeps`;
 
 function sweepsOf(disk: Disk, home: string): number {
@@ -221,7 +217,7 @@ export function guardIo<T>(doing: string, work: () => T): Result<T, IoError> {
   }
 }
 
-/** Undefined for what is no JSON: the schema of what is kept there refuses it. */
+/** Undefined for invalid JSON, which the schema then refuses. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -44,13 +44,13 @@ const runSummary = z.strictObject({
   status: guidedRunStatus,
   preferredTip: nodeId.nullable(),
   pendingStep: z.strictObject({ stepId: z.string(), title: z.string() }).nullable(),
-  /** How many events of the session are this run's. */
+  /** How many of the session's events belong to this run. */
   events: z.int().nonnegative(),
   startedAt: timestamp,
   writtenAt: timestamp,
 });
 
-/** A gap that only the person can settle, open or not. */
+/** A gap that only the person can resolve, open or not. */
 const personGap = z.strictObject({
   gapId: approvalId,
   runId,
@@ -66,7 +66,7 @@ const personGap = z.strictObject({
 });
 export type PersonGap = Readonly<z.infer<typeof personGap>>;
 
-/** Something that was handed in beside the notes. */
+/** An artifact that was handed in besides the notes. */
 const handedIn = z.strictObject({
   id: artifactId,
   runId,
@@ -78,10 +78,10 @@ const handedIn = z.strictObject({
 });
 export type HandedIn = Readonly<z.infer<typeof handedIn>>;
 
-/** The youngest of them are listed. */
+/** How many are listed, newest first. */
 const HANDED_IN = 200;
 
-/** Gaps that are settled and still listed; older ones are in the session. */
+/** How many resolved gaps are listed; older ones are in the session. */
 const SETTLED_GAPS = 100;
 
 const sessionSummary = z.strictObject({
@@ -90,14 +90,14 @@ const sessionSummary = z.strictObject({
   head: digest,
   runs: z.array(runSummary),
   omittedRuns: z.int().nonnegative(),
-  /** Gaps that wait for the person. */
+  /** The number of open gaps for the person. */
   waiting: z.int().nonnegative(),
-  /** In the order they were recorded. */
+  /** In the order of recording. */
   gaps: z.array(personGap),
   artifacts: z.array(handedIn),
   branch: z.string().nullable(),
   repository: z.string().nullable(),
-  /** The first line of what was noted last. */
+  /** The first line of the latest notes. */
   recap: z.string().nullable(),
 });
 
@@ -109,7 +109,7 @@ export interface SessionSummary extends Readonly<z.infer<typeof sessionSummary>>
   readonly lastActiveAt: Timestamp;
 }
 
-/** One session, or undefined for a start that was cut off before its first append. */
+/** One session; undefined for a start that was cut off before its first append. */
 export function readSummary(
   stores: SessionStores,
   sessionId: SessionId,
@@ -181,7 +181,7 @@ function firstLine(text: string | undefined): string | null {
   return line === undefined ? null : truncateUtf8(line.trim(), 200);
 }
 
-/** All that are open, and of the others the youngest. */
+/** All open gaps, and the newest resolved ones. */
 function listedGaps(gaps: readonly Gap[]): readonly Gap[] {
   const settled = new Set(gaps.filter(gap => !isUnresolved(gap)).slice(-SETTLED_GAPS));
   return gaps.filter(gap => isUnresolved(gap) || settled.has(gap));
@@ -192,7 +192,7 @@ function personGapOf(gap: Gap, events: readonly DomainEvent[], timeOf: (index: n
   const settled = gap.resolvedBy;
   const closed = settled && events.findLast(event => event.kind === 'gap_recorded' && event.data.gapId === settled);
   return {
-    // A gap is a decision as any other, and has an id like them.
+    // A gap has an id like any decision.
     gapId: approvalId.parse(gapId),
     runId: run,
     nodeId: node,
@@ -210,7 +210,7 @@ function personGapOf(gap: Gap, events: readonly DomainEvent[], timeOf: (index: n
   };
 }
 
-/** How many events a run has, and when the first and the last of its own were written. */
+/** How many events a run has, and when its own first and last were written. */
 function spanOf(events: readonly DomainEvent[], run: RunId, timeOf: (index: number) => Timestamp) {
   const own = eventsOfRun(events, run);
   const scoped = own.filter(({ event }) => 'scope' in event && event.scope !== undefined);

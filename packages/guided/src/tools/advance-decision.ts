@@ -46,7 +46,7 @@ import { ASSUMED } from './recorded-attempt.ts';
 import type { ContinueInput, StepOutputInput } from './tool-inputs.ts';
 import { outputsOfTurn } from './walked-steps.ts';
 
-/** What the artifacts of one attempt may take together, as canonical JSON. */
+/** The most bytes of an attempt's artifacts together, as canonical JSON. */
 const MAX_ARTIFACT_BYTES = 1024 * 1024;
 
 const CAPABILITIES: readonly Capability[] = ['delegation', 'web_browsing'];
@@ -54,7 +54,7 @@ const CAPABILITIES: readonly Capability[] = ['delegation', 'web_browsing'];
 type Observation = NonNullable<Attempt['capabilities']>[number];
 type Outcome = Pick<Attempt, 'outcome' | 'gaps' | 'trace'>;
 
-/** What an attempt comes to at a place: advanced or blocked, with everything that is recorded of it. Writes nothing. */
+/** The outcome of an attempt at a place: advanced or blocked, with everything to record. Writes nothing. */
 export function decideAdvance(
   reader: SessionReader,
   situation: Situation,
@@ -113,7 +113,7 @@ export function decideAdvance(
     };
   };
   const record = (made: Outcome, extra: Partial<Attempt> = {}): Result<SessionWrite, ErrorEnvelope> => {
-    // Whoever is blocked sends the whole call again.
+    // A blocked agent sends the whole call again.
     const isAdvanced = made.outcome.kind === 'advanced';
     const planned = planAdvance(nodeHasher, events, node, {
       attemptId,
@@ -191,7 +191,7 @@ export function changesOf(preferences: ContinueInput['preferences']): Preference
   ];
 }
 
-/** What the agent says it observed. A use that was tried is strong, what somebody says is weak. */
+/** The agent's reported observations. A tried use is strong evidence, a statement is weak. */
 function observationsOf({ capabilityObservations = [] }: StepOutputInput): readonly Observation[] {
   return capabilityObservations.map((seen): Observation => {
     if (seen.kind === 'manual_claim') {
@@ -212,16 +212,13 @@ function observationsOf({ capabilityObservations = [] }: StepOutputInput): reado
   });
 }
 
-/** What the person answered here, or where this checkpoint was made. */
+/** The person's answers at this place, or at the place of its checkpoint. */
 function answersOf({ place, events, dag }: Situation): readonly UserAnswer[] {
   const gaps = projectGaps(events);
   return [...checkpointedFrom(dag, place), place.nodeId].flatMap(nodeId => answersAt(gaps, nodeId));
 }
 
-/**
- * What the person was asked about a step and has not answered, wherever in the run that was: going back and taking another branch
- * leaves no question behind.
- */
+/** The person's open questions about a step, anywhere in the run: going back and taking another branch does not drop a question. */
 function openQuestions(
   reader: SessionReader,
   { place, events, dag }: Situation,
@@ -238,7 +235,7 @@ function openQuestions(
   });
 }
 
-/** A choice that the agent was not sure of and may make: that it was made unasked is recorded. */
+/** Choices that the agent was unsure of but may make: the record says that nobody was asked. */
 function assumedChoices(
   { needsFromUser = [] }: StepOutputInput,
   warnings: readonly Warning[],
@@ -267,7 +264,7 @@ function tooLargeArtifacts(measuredBytes: number) {
   return {
     ok: false,
     error: invalidCall(
-      `output.artifacts take ${measuredBytes} bytes, the most is ${MAX_ARTIFACT_BYTES} (UTF-8 bytes of RFC 8785 canonical JSON).`,
+      `output.artifacts take ${measuredBytes} bytes; the limit is ${MAX_ARTIFACT_BYTES} (UTF-8 bytes of RFC 8785 canonical JSON).`,
       'Write large results to files and name them by path and digest in the artifact.',
       details,
     ),

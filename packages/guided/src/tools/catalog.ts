@@ -8,7 +8,7 @@ import {
 import type { InspectAnswer, ListAnswer, Warning } from './tool-answers.ts';
 import type { InspectInput, ListInput } from './tool-inputs.ts';
 
-/** Problems that a list names: of files, and of one workflow. */
+/** How many problems a list names: of files, and of one workflow. */
 const MAX_PROBLEMS = { files: 20, workflow: 5 } as const;
 
 export async function listWorkflows(library: WorkflowLibrary, input: ListInput): Promise<ListAnswer> {
@@ -67,7 +67,7 @@ export async function inspectWorkflow(
   });
 }
 
-/** What is to be said of a workflow by how it was found: an older id, a legacy one, and what its author should mend. */
+/** Warnings about a workflow from how it was found: a previous id, a legacy one, and problems that its author should fix. */
 function findingWarnings({ listing, compiled, canonicalId }: FoundWorkflow): readonly Warning[] {
   return [
     ...(canonicalId === undefined
@@ -87,7 +87,7 @@ function findingWarnings({ listing, compiled, canonicalId }: FoundWorkflow): rea
   ];
 }
 
-/** The same for a run that was started, from its pin: the same whenever it is asked. */
+/** The same warnings for a started run, from its pin, so that they never change. */
 export function pinWarnings(
   asked: string,
   { workflowId, compiledWarnings }: CompiledWorkflowSnapshotV1,
@@ -110,13 +110,13 @@ export function pinWarnings(
   ];
 }
 
-/** Whether a workflow may be asked for by an id: its own, or the one it had before it got its namespace. */
+/** Whether a workflow can be requested by an id: its own, or its previous one without a namespace. */
 export function isIdOf(asked: string, { workflowId }: CompiledWorkflowSnapshotV1): boolean {
   const plain = (id: string) => id.replaceAll('-', '_');
   return asked === workflowId || plain(`wr.${asked}`) === plain(workflowId);
 }
 
-/** Whether the source of a run's workflow is still what the run is pinned to. Told, never acted upon. */
+/** Whether the source of a run's workflow still matches the run's pin. Reported, never acted upon. */
 export async function driftWarnings(
   library: WorkflowLibrary,
   { workflowId }: CompiledWorkflowSnapshotV1,

@@ -20,13 +20,13 @@ type Asked = NonNullable<StepOutputInput['corrections']>[number];
 
 interface Corrected {
   readonly corrections: readonly Correction[];
-  /** Texts of the artifacts among them. */
+  /** Their artifact texts. */
   readonly artifacts: readonly string[];
 }
 
 /**
- * What an attempt puts right of what was handed in on the way to it. Each step that is touched is judged again, with its
- * outputs as they would stand: a correction does not get past what the step asks for. Writes nothing.
+ * The corrections of an attempt to earlier outputs. Each touched step is judged again with its corrected outputs: a correction cannot
+ * bypass the step's requirements. Writes nothing.
  */
 export function decideCorrections(
   reader: SessionReader,
@@ -71,7 +71,7 @@ function payloadOf({ notesMarkdown = '' }: Asked, text: string | undefined): Out
   return { payloadKind: 'artifact_ref', sha256, contentType: 'application/json', byteLength };
 }
 
-/** Why a step would not have been passed with its outputs as corrected; undefined where it would. */
+/** Why a step would not have passed with its corrected outputs; undefined if it would. */
 function judgeStep(
   reader: SessionReader,
   { place, events, compiled, dag }: Situation,
@@ -99,7 +99,7 @@ function judgeStep(
   });
   if (!judged.ok) return faultOf(place.sessionId, judged.error);
   if (judged.value.kind === 'accepted') return undefined;
-  // The person's part was settled when the step was passed.
+  // The person's part was settled when the step passed.
   const [first] = judged.value.report.blockers.filter(({ code }) => code !== 'USER_ONLY_DEPENDENCY');
   if (first === undefined) return undefined;
   return invalidCall(

@@ -30,24 +30,24 @@ import {
 type Answer<T> = Promise<Result<T, ErrorEnvelope>>;
 
 /**
- * The use-cases of guided workflows, as an agent calls them. An expected failure is an error envelope and never a throw;
- * what concerns tokens, or a session that is being written, is a `TOKEN_*` code. Each function checks what it is given by
- * its schema below, and answers with `VALIDATION_ERROR` where that does not fit.
+ * The use-cases of guided workflows, as an agent calls them. An expected failure is an error envelope, never an exception; failures of
+ * tokens, or of a locked session, have a `TOKEN_*` code. Each function validates its input by its schema below, and answers
+ * `VALIDATION_ERROR` if that fails.
  */
 export interface GuidedTools {
   list(input: ListInput): Answer<ListAnswer>;
   inspect(input: InspectInput): Answer<InspectAnswer>;
-  /** Only a person who starts a session for an agent may loosen the preferences that hold otherwise. */
+  /** Only a person who starts a session for an agent may loosen its preferences. */
   start(input: StartInput, by?: Starter): Answer<StepAnswer>;
   continue(input: ContinueInput): Answer<StepAnswer>;
   checkpoint(input: CheckpointInput): Answer<CheckpointAnswer>;
   resume(input: ResumeInput): Answer<ResumeAnswer>;
 }
 
-/** An agent unless it is said. */
+/** Defaults to an agent. */
 export type Starter = 'agent' | 'person';
 
-/** The schemas of every function, by its name in the port, with the name that agents know the tool by. */
+/** The schemas of every function, by its name in the port, with its tool name. */
 export const guidedSchemas = {
   list: { tool: 'list_workflows', input: listInput, answer: listAnswer },
   inspect: { tool: 'inspect_workflow', input: inspectInput, answer: inspectAnswer },

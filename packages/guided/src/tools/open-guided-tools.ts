@@ -45,14 +45,14 @@ import { observationsOf, readWorkspace } from './workspace.ts';
 
 export interface GuidedToolsOptions extends SessionStoresOptions {
   readonly ports: Pick<GuidedPorts, 'openBlobs' | 'openSecrets'>;
-  /** Where workflows are looked for besides the bundled ones, in order of precedence. */
+  /** Where to look for workflows besides the bundled ones, in order of precedence. */
   readonly directories: readonly WorkflowPlace[];
   readonly machine: { readonly ids: IdSource; readonly rng: Rng };
-  /** What holds for runs whose person said nothing. */
+  /** The preferences of runs whose person set none. */
   readonly preferences: Preferences;
-  /** Whose secrets are not recorded; those of this process unless told otherwise. */
+  /** The environment whose secrets are not recorded; defaults to that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Whether a directory that a caller names may be looked at; any unless told otherwise. */
+  /** Whether a directory named by a caller may be read; defaults to any. */
   readonly mayLook?: ((directory: string) => boolean) | undefined;
 }
 
@@ -88,7 +88,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
     const workspace = input.workspacePath === undefined ? undefined : await readWorkspace(input.workspacePath, mayLook);
     if (input.workspacePath !== undefined && workspace === undefined) return err(noWorkspace());
     const observed = workspace === undefined ? [] : filter.data(observationsOf(workspace));
-    // Decided first, so that a start that is refused leaves no session behind.
+    // Decided first, so that a refused start leaves no session behind.
     const decided = decideStart(name, found.value, input, observed, preferences);
     if (!decided.ok) return decided;
     const written = await writer.write<never>(name.sessionId, view => (view.length > 0 ? ok(undefined) : decided));
@@ -97,7 +97,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
     return answer ?? err(contradiction(name.sessionId, 'the run that was started is not recorded'));
   }
 
-  /** What was answered to a start, from what is recorded of it; undefined where it was never made. */
+  /** The answer to an earlier start, from its record; undefined if there was none. */
   function startedAnswer(
     tokens: Tokens,
     view: SessionView,
@@ -149,7 +149,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
     return recorded.ok ? recordedAnswer(tokens, written.value, place, recorded.value) : recorded;
   }
 
-  /** What is answered to an attempt, the first time and every time, from the history as it was then. */
+  /** The answer to an attempt, the first time and every time, from the history as of then. */
   function recordedAnswer(
     tokens: Tokens,
     view: SessionView,
@@ -202,7 +202,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
     return ok({ checkpointNodeId, ...rest });
   }
 
-  /** Nothing that an agent says is recorded with a secret in it. Its tokens are ours, and a path must be found. */
+  /** Removes secrets from an agent's input before it is recorded. Tokens are ours, and a path must stay findable. */
   const cleaned = <T extends object>(input: T): T => ({ ...filter.data(input), ...named(input) });
 
   return {
@@ -240,7 +240,7 @@ function named(input: object): object {
   return Object.fromEntries(Object.entries(input).filter(([name]) => NAMED.includes(name)));
 }
 
-/** A function of the port that refuses what its schema does not take. */
+/** A function of the port that validates its input by its schema. */
 function checked<K extends keyof GuidedTools, I, T, Rest extends readonly unknown[]>(
   name: K,
   work: (input: z.infer<(typeof guidedSchemas)[K]['input']>, ...rest: Rest) => Promise<Answered<T>>,
@@ -255,8 +255,8 @@ function checked<K extends keyof GuidedTools, I, T, Rest extends readonly unknow
 
 function noAck() {
   return invalidCall(
-    'continue_workflow: intent is advance, and there is no ackToken.',
-    'Send the ackToken of the answer that gave the stateToken; or send intent "rehydrate" to get a fresh one.',
+    'continue_workflow: intent is "advance", but ackToken is missing.',
+    'Send the ackToken of the answer that has the stateToken; or send intent "rehydrate" to get a fresh one.',
     { field: 'ackToken' },
   );
 }
@@ -264,14 +264,14 @@ function noAck() {
 function noWorkspace() {
   return invalidCall(
     'start_workflow: workspacePath is not the absolute path of a directory that this server may read.',
-    'Send the absolute path of the directory that you work in, or leave it out.',
+    'Send the absolute path of your working directory, or leave it out.',
     { field: 'workspacePath' },
   );
 }
 
 function otherStart(startKey: string, workflowId: string) {
   return failure('run/duplicate-key', {
-    message: `The startKey "${startKey}" was used to start ${workflowId}.`,
+    message: `The startKey "${startKey}" was already used to start ${workflowId}.`,
     suggestion: 'Use another startKey for another run.',
     details: { workflowId },
   });

@@ -1,6 +1,6 @@
 /**
- * What is answered about a place. It follows from recorded events, stored snapshots and pinned workflows alone, so that
- * an answer that is given again, from the same events, is the same byte for byte.
+ * The answer about a place. It derives from recorded events, stored snapshots and pinned workflows alone, so that a repeated answer from
+ * the same events is equal byte for byte.
  */
 import { type ErrorEnvelope, err, type Json, type JsonObject, ok, type Result } from '@signalbox/model';
 import {
@@ -37,7 +37,7 @@ import { ASSUMED, attemptEvents } from './recorded-attempt.ts';
 import type { NextCall, StepAnswer, Warning } from './tool-answers.ts';
 import { lastHandedIn, recoveryAt } from './walked-steps.ts';
 
-/** A place with everything that is known there. */
+/** A place with everything known about it. */
 export interface Situation {
   readonly place: Place;
   readonly events: readonly DomainEvent[];
@@ -49,7 +49,7 @@ export interface Situation {
   readonly context: JsonObject;
 }
 
-/** `events` end where the answer is given: what came later is not seen. */
+/** `events` end at the time of the answer: later ones are ignored. */
 export function situationAt(
   reader: SessionReader,
   events: readonly DomainEvent[],
@@ -132,7 +132,7 @@ export function placeAnswer(
   });
 }
 
-/** Gaps that one answer lists. */
+/** How many gaps one answer lists. */
 const MAX_GAPS = 20;
 
 interface PendingStep {
@@ -156,7 +156,7 @@ function shownStep(
   return ok({ step, shown: { stepId, stepInstanceKey: key, title, prompt, provenance: { ...step.provenance } } });
 }
 
-/** The next call as it can be sent, with what is to be filled in between angle brackets. */
+/** The next call ready to send; the parts in angle brackets are to be filled in. */
 function nextCallAt(
   { workflowId, contracts, assessments }: CompiledWorkflowSnapshotV1,
   stateToken: string,
@@ -185,7 +185,7 @@ function assessmentTemplate({ assessmentId, dimensions }: CompiledAssessment): J
   return { kind: 'wr.assessment', assessmentId, dimensions: Object.fromEntries(levels) };
 }
 
-/** What is told at a place, from what is recorded. */
+/** The warnings at a place, from the record. */
 function warningsAt({ place, events, dag, compiled, preferences, state }: Situation): readonly Warning[] {
   const capabilities = projectCapabilities(events);
   const statusOf = (capability: Capability) => capabilityAt(capabilities, dag, place.nodeId, capability)?.status;
@@ -224,7 +224,7 @@ export function checkpointedFrom(dag: RunDag, place: Place): readonly Place['nod
   return from;
 }
 
-/** Why nothing is left, as it was decided when the last step was handed in. */
+/** Why nothing is left to do, as decided when the last step was handed in. */
 function completion(events: readonly DomainEvent[], place: Place): readonly Warning[] {
   const trace = attemptEvents(events, place).findLast(event => event.kind === 'decision_trace_appended');
   const said = trace?.kind === 'decision_trace_appended' ? trace.data.entries.at(-1)?.summary : undefined;

@@ -1,9 +1,9 @@
 import type { DomainEvent, EventOf, Place } from '@signalbox/workflow';
 
-/** How the record of a choice begins that the agent may make by itself. */
+/** The prefix of the record of a choice that the agent may make itself. */
 export const ASSUMED = 'Assumed, not asked: ';
 
-/** What an attempt appends after its outcome; every append begins with another kind, or with a person's answer. */
+/** The kinds that an attempt appends after its outcome; every append begins with another kind, or with a person's answer. */
 const FOLLOWING: ReadonlySet<DomainEvent['kind']> = new Set([
   'node_output_appended',
   'gap_recorded',
@@ -13,10 +13,7 @@ const FOLLOWING: ReadonlySet<DomainEvent['kind']> = new Set([
   'decision_trace_appended',
 ]);
 
-/**
- * The history as it was when an attempt had been recorded: what was answered then follows from it, whatever was appended
- * since.
- */
+/** The history as of when an attempt was recorded: its answer derives from it, whatever was appended since. */
 export function historyAt(
   events: readonly DomainEvent[],
   outcome: EventOf<'advance_recorded'> | EventOf<'edge_created'>,
@@ -27,7 +24,7 @@ export function historyAt(
   return firstOf(events, end);
 }
 
-/** The history as it was when a run had been started: the trace of the first choice is the last of that append. */
+/** The history as of a run's start: the trace of the first choice ends that append. */
 export function historyAtStart(events: readonly DomainEvent[], root: EventOf<'node_created'>): readonly DomainEvent[] {
   const trace = events.findIndex(
     event => event.kind === 'decision_trace_appended' && event.scope.nodeId === root.scope.nodeId,
@@ -35,7 +32,7 @@ export function historyAtStart(events: readonly DomainEvent[], root: EventOf<'no
   return firstOf(events, Math.max(trace, root.eventIndex) + 1);
 }
 
-/** What was appended with the attempt that led to a place; for the root of a run, with its start. */
+/** The events appended with the attempt that led to a place; for the root of a run, with its start. */
 export function attemptEvents(events: readonly DomainEvent[], { runId, nodeId }: Place): readonly DomainEvent[] {
   const created = events.findLastIndex(event => event.kind === 'node_created' && event.scope.nodeId === nodeId);
   const node = events[created];
@@ -59,7 +56,7 @@ function isFollowing(event: DomainEvent): boolean {
   return FOLLOWING.has(event.kind) && !(event.kind === 'gap_recorded' && event.data.answer !== undefined);
 }
 
-/** All of a list is the list itself: what was made of it counts for it. */
+/** Returns the list itself if all of it is wanted, so that values cached for it apply. */
 function firstOf(events: readonly DomainEvent[], count: number): readonly DomainEvent[] {
   return count >= events.length ? events : events.slice(0, count);
 }

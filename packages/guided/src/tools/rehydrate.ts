@@ -8,13 +8,10 @@ import { placeOfTokens } from './token-places.ts';
 import type { StepAnswer, Warning } from './tool-answers.ts';
 import type { ContinueInput } from './tool-inputs.ts';
 
-/** What would be lost: a rehydration records nothing. */
+/** Fields that would be lost: a rehydration records nothing. */
 const FOR_ADVANCING = ['ackToken', 'output', 'context', 'preferences'] as const;
 
-/**
- * Shows a place again, for an agent that lost the conversation. It has a reader and nothing else in reach, so it changes
- * nothing.
- */
+/** Shows a place again, for an agent that lost the conversation. It has only a reader, so it cannot change anything. */
 export async function rehydrate(
   reader: SessionReader,
   tokens: Tokens,
@@ -35,8 +32,8 @@ export async function rehydrate(
 
 function notRecorded(field: string) {
   return invalidCall(
-    `continue_workflow: ${field} was sent to rehydrate, which records nothing.`,
-    `Leave ${field} out to see the place again; to hand in the step, send intent "advance" with the ackToken.`,
+    `continue_workflow: ${field} was sent with a rehydrate, which records nothing.`,
+    `Leave out ${field} to see the step again; to hand in the step, send intent "advance" with the ackToken.`,
     { field },
   );
 }

@@ -13,7 +13,7 @@ import { situationAt } from './place-answer.ts';
 import type { ResumeAnswer, Warning } from './tool-answers.ts';
 import type { ResumeInput } from './tool-inputs.ts';
 
-/** The runs that the person most likely means, with a token for each. Reads only. */
+/** The most likely runs that the person means, with a token for each. Read-only. */
 export async function resumeCandidates(
   reader: SessionReader,
   tokens: Tokens,
@@ -68,7 +68,7 @@ export async function resumeCandidates(
 
 const MAX_WARNINGS = 20;
 
-/** Several runs of one workflow have one drift. */
+/** Several runs of one workflow have the same drift. */
 function distinct(warnings: readonly Warning[]): Warning[] {
   return [...new Map(warnings.map(warning => [warning.message, warning])).values()];
 }

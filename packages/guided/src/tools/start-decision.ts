@@ -26,7 +26,7 @@ import type { SessionWrite } from '../sessions/session-files.ts';
 import { changesOf } from './advance-decision.ts';
 import type { StartInput } from './tool-inputs.ts';
 
-/** Which session a start makes, and which attempt it is: with a key of the caller's, the same ones every time. */
+/** The session and the attempt of a start: with a key of the caller, always the same ones. */
 export interface StartName {
   readonly sessionId: SessionId;
   readonly attemptId: AttemptId;
@@ -37,7 +37,7 @@ export function startNameOf(startKey: string | undefined, mint: () => SessionId)
   return { sessionId, attemptId: guidedId<AttemptId>('start', sessionId) };
 }
 
-/** A new session with a run of a workflow that was found, pinned as it is now, at its first step. Writes nothing. */
+/** A new session with a run of a workflow, pinned to its current version, at its first step. Writes nothing. */
 export function decideStart(
   { sessionId, attemptId }: StartName,
   found: FoundWorkflow,
@@ -58,7 +58,7 @@ export function decideStart(
   if (!first.ok) return err(faultOf(sessionId, first.error));
   if (first.value.kind === 'blocked') return err(cannotBegin(snapshot.workflowId, first.value));
 
-  // What holds is recorded unless it is what always holds: another process may have other defaults.
+  // Non-standard preferences are recorded, because another process may have other defaults.
   const isDefault = isDeepStrictEqual(baseline, defaultPreferences) && changesOf(input.preferences).length === 0;
   const delta = isDefault ? [] : changesOf({ riskPolicy: baseline.riskPolicy, ...input.preferences, autonomy });
   const planned = planStart(nodeHasher, [], {
@@ -82,7 +82,7 @@ export function decideStart(
   return ok({ place, planned: { snapshots, plan: { events } }, workflows: [canonicalJson(snapshot)] });
 }
 
-/** What is disclosed at the first choice, and last why it was made. */
+/** The gaps disclosed at the first choice, and last the reason for it. */
 function beside(
   { sessionId, runId, nodeId }: Place,
   attemptId: AttemptId,

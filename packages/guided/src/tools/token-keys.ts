@@ -3,7 +3,7 @@ import { type ErrorEnvelope, ok, type Result, type Rng } from '@signalbox/model'
 import { type Keyring, keyNames, openKeyringFile } from '@signalbox/workflow';
 import type { SessionStoresOptions } from '../sessions/session-stores.ts';
 
-/** A key that tokens are signed with, by a name that says nothing of it. New tokens have the current one. */
+/** A key that signs tokens, by a name that reveals nothing about it. New tokens use the current one. */
 export interface TokenKey {
   readonly role: 'current' | 'previous';
   readonly name: string;
@@ -13,13 +13,13 @@ export interface TokenKeysOptions extends Pick<SessionStoresOptions, 'dataDirect
   readonly rng: Rng;
 }
 
-/** None before the first token was given. Makes none. */
+/** Empty before the first token. Creates no key. */
 export function listTokenKeys(options: TokenKeysOptions): Result<readonly TokenKey[], ErrorEnvelope> {
   const ring = keyringOf(options).peek();
   return ring.ok ? ok(ring.value === undefined ? [] : keysOf(ring.value)) : ring;
 }
 
-/** A new current key. Tokens of the one before stay good until the next rotation; those of the one before that are void now. */
+/** Creates a new current key. Tokens of the previous key stay valid until the next rotation; those of the key before that are void now. */
 export async function rotateTokenKeys(options: TokenKeysOptions): Promise<Result<readonly TokenKey[], ErrorEnvelope>> {
   const ring = await keyringOf(options).rotate();
   return ring.ok ? ok(keysOf(ring.value)) : ring;

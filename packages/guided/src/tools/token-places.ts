@@ -18,7 +18,7 @@ export interface TokenPlace {
   readonly node: EventOf<'node_created'>;
 }
 
-/** The place that the tokens of a call name; tokens that do not belong together are refused with whose they are. */
+/** The place that the tokens of a call name; tokens that do not belong together are refused with the names of their runs. */
 export function placeOfTokens(
   reader: SessionReader,
   tokens: Tokens,
@@ -67,7 +67,7 @@ function placeOf(
   return ok({ place: { sessionId, runId, nodeId }, view: view.value, node: node.value });
 }
 
-/** The workflow, run and step that a token names, for a message. */
+/** The workflow, run and step of a token, for a message. */
 function whoseIs(reader: SessionReader, { sessionId, runId, nodeId }: TokenPayload): string {
   const events = reader.view(sessionId);
   const dag = events.ok ? projectRunDags(events.value.events()).get(runId) : undefined;
@@ -80,8 +80,8 @@ function whoseIs(reader: SessionReader, { sessionId, runId, nodeId }: TokenPaylo
 
 function mixedUp(why: string): ErrorEnvelope<'TOKEN_SCOPE_MISMATCH'> {
   return failure('TOKEN_SCOPE_MISMATCH', {
-    message: `The tokens of two places are mixed up: ${why}.`,
+    message: `The call mixes tokens of two places: ${why}.`,
     suggestion:
-      'Send the tokens of one and the same answer of the workflow that you mean. To see where it is, call continue_workflow with intent "rehydrate" and its stateToken alone.',
+      'Send tokens of one answer of the workflow that you mean. To see where it is, call continue_workflow with intent "rehydrate" and only its stateToken.',
   });
 }

@@ -2,13 +2,13 @@ import { digest, guidedRunStatus, json, nodeId, runId, sessionId } from '@signal
 import * as z from 'zod';
 import { autonomy, riskPolicy } from './tool-inputs.ts';
 
-/** What the tools answer. Every answer about a run names its workflow, its run and its step, and says what to do next. */
+/** The answers of the tools. Every answer about a run names its workflow, run and step, and says what to do next. */
 
 const sourceKind = z.enum(['bundled', 'user', 'project', 'remote', 'plugin']);
 
 const warning = z.strictObject({ code: z.string(), message: z.string() });
 
-/** A call as it can be sent; texts in angle brackets are to be replaced. */
+/** An example call; parts in angle brackets are to be replaced. */
 const nextCall = z.strictObject({
   tool: z.enum(['start_workflow', 'continue_workflow', 'inspect_workflow', 'resume_session']),
   arguments: z.record(z.string(), json),
@@ -34,7 +34,7 @@ const listing = z.strictObject({
 
 export const listAnswer = z.strictObject({
   workflows: z.array(listing),
-  /** Files that are no workflow, or that could not be read. */
+  /** Files that are not valid workflows, or could not be read. */
   problems: z.array(z.strictObject({ sourceKind, sourceRef: z.string(), code: z.string(), message: z.string() })),
   omittedProblems: z.int().nonnegative(),
   nextCall,
@@ -57,7 +57,7 @@ export const inspectAnswer = z.strictObject({
     disabled: z.array(z.string()),
   }),
   references: z.array(z.strictObject({ id: z.string(), title: z.string(), source: z.string(), purpose: z.string() })),
-  /** In the order of the program, titles only; absent in mode `metadata`. */
+  /** In the order of the workflow, titles only; absent in mode `metadata`. */
   steps: z
     .array(z.strictObject({ stepId: z.string(), title: z.string(), kind: z.string(), loops: z.array(z.string()) }))
     .optional(),
@@ -69,7 +69,7 @@ const nextIntent = z.enum(['perform_pending_then_continue', 'await_user_confirma
 
 const pending = z.strictObject({
   stepId: z.string(),
-  /** The step with the turns of the loops around it: `loop@0::step`. */
+  /** The step with the iterations of the loops around it: `loop@0::step`. */
   stepInstanceKey: z.string(),
   title: z.string(),
   prompt: z.string(),
@@ -133,7 +133,7 @@ const place = {
   runId,
   nodeId,
   stateToken: z.string(),
-  /** Hands in the pending step. Absent when the workflow is complete, and where the answer is blocked. */
+  /** Hands in the pending step. Absent when the workflow is complete or the answer is blocked. */
   ackToken: z.string().optional(),
   checkpointToken: z.string().optional(),
   isComplete: z.boolean(),
@@ -142,17 +142,17 @@ const place = {
   nextIntent,
   nextCall: nextCall.nullable(),
   preferences,
-  /** Open gaps of the run, youngest last. */
+  /** Open gaps of the run, newest last. */
   gaps: z.array(gap),
   omittedGaps: z.int().nonnegative(),
   warnings: z.array(warning),
-  /** What was handed in last on the way here, newest last; each can be corrected with the next step. Absent where there is nothing. */
+  /** The latest outputs on the way here, newest last; each can be corrected with the next step. Absent if there are none. */
   outputs: z.array(handedIn).optional(),
 };
 
 /**
- * What start and continue answer. A blocked answer is where the call was: mend what `blockers` say, rehydrate for fresh
- * tokens, try again. One flat object, because clients want an object at the root.
+ * The answer of start and continue. A blocked answer stays at the place of the call: fix what `blockers` say, rehydrate for fresh tokens,
+ * try again. One flat object, because clients want an object at the root.
  */
 export const stepAnswer = z.strictObject({
   kind: z.enum(['ok', 'blocked']),
@@ -161,7 +161,7 @@ export const stepAnswer = z.strictObject({
   blockers: z.array(blocker),
 });
 
-/** The walk goes on from the checkpoint: its tokens are those of the new place, where the same step is pending. */
+/** The walk continues from the checkpoint: its tokens are those of the new place, where the same step is pending. */
 export const checkpointAnswer = z.strictObject({ checkpointNodeId: nodeId, ...place });
 
 export const resumeAnswer = z.strictObject({
@@ -184,7 +184,7 @@ export const resumeAnswer = z.strictObject({
       nextCall,
     }),
   ),
-  /** Sessions that were not looked at because their journals are damaged. */
+  /** Sessions that were skipped because their journals are damaged. */
   warnings: z.array(warning),
 });
 

@@ -1,36 +1,36 @@
 import { json, jsonObject, text } from '@signalbox/model';
 import * as z from 'zod';
 
-/** What an agent sends, tool by tool. The descriptions are for an agent that has never seen the tools. */
+/** The inputs of the tools. The descriptions are for an agent that has never seen them. */
 
-/** No call of a tool takes more texts or artifacts than this; a text field takes no more characters. */
+/** The most texts or artifacts in a tool call, and the most characters of a text field. */
 const inputLimits = { items: 20, textLength: 100_000, queryLength: 2_000 } as const;
 
 const id = text.min(1).max(200);
-/** Any text: what is no token is told so by its own codes. */
+/** Any text: an invalid token has its own error codes. */
 const token = (what: string) => z.string().describe(what);
 const bounded = text.min(1).max(inputLimits.queryLength);
 
 export const autonomy = z
   .enum(['guided', 'full_auto_stop_on_user_deps', 'full_auto_never_stop'])
   .describe(
-    'guided: the person confirms steps. full_auto_stop_on_user_deps: stop only for what only the person can give. full_auto_never_stop: never stop; what is missing is recorded as a gap.',
+    'guided: the person confirms steps. full_auto_stop_on_user_deps: stop only for what only the person can give. full_auto_never_stop: never stop; missing input is recorded as a gap.',
   );
 export const riskPolicy = z.enum(['conservative', 'balanced', 'aggressive']);
 
 const preferenceChanges = z
   .strictObject({ autonomy: autonomy.optional(), riskPolicy: riskPolicy.optional() })
   .describe(
-    'Only to be stricter than what holds. Counts from this step on; looser values are refused, since only the person sets those.',
+    'Use only to be stricter than the current preferences. Applies from this step on; looser values are refused, since only the person sets those.',
   );
 
 const workspacePath = text
   .min(1)
   .max(4_096)
-  .describe('The absolute path of the directory you work in; its git root, branch and head are remembered.');
+  .describe('The absolute path of your working directory; its git root, branch and head are recorded.');
 
 const context = jsonObject.describe(
-  'Facts that the workflow reads, by name: ticket ids, paths, lists to work through. They are kept: send only what is new or changed, null deletes. At most 256 KB; pass references, not contents.',
+  'Facts that the workflow reads, by name: ticket ids, paths, lists to work through. They are stored: send only new or changed ones; null deletes. At most 256 KB; pass references, not contents.',
 );
 
 export const needFromUser = z.strictObject({
@@ -53,7 +53,7 @@ export const needFromUser = z.strictObject({
     ])
     .optional()
     .describe(
-      "For needs_user_choice: what kind of choice it is. It waits for the person where the prompt lists that kind under THE PERSON'S CHOICES; any other choice is yours, and that you made it is recorded.",
+      "For needs_user_choice: the kind of choice. It waits for the person if the prompt lists that kind under THE PERSON'S CHOICES; any other choice is yours, and it is recorded that you made it.",
     ),
 });
 
@@ -86,9 +86,9 @@ const divergence = z.strictObject({
 
 const correction = z
   .strictObject({
-    outputId: id.describe('Of what is wrong: an outputId from "outputs" of an answer.'),
-    notesMarkdown: text.max(inputLimits.textLength).optional().describe('The whole notes as they should have been.'),
-    artifact: json.optional().describe('The whole artifact as it should have been.'),
+    outputId: id.describe('The wrong output: an outputId from "outputs" of an answer.'),
+    notesMarkdown: text.max(inputLimits.textLength).optional().describe('The complete notes as they should have been.'),
+    artifact: json.optional().describe('The complete artifact as it should have been.'),
   })
   .refine(({ notesMarkdown, artifact }) => (notesMarkdown === undefined) !== (artifact === undefined), {
     error: 'takes either notesMarkdown or artifact',
@@ -121,16 +121,16 @@ const output = z
       .array(divergence)
       .max(inputLimits.items)
       .optional()
-      .describe('Where you did on purpose something else than the step asks, and why.'),
+      .describe('Where you deliberately deviated from the step, and why.'),
     corrections: z
       .array(correction)
       .max(inputLimits.items)
       .optional()
       .describe(
-        'Only where something that you handed in before, on the way here, turned out wrong: what should stand instead. Counts when this step is passed; the old stays in the history.',
+        'Only if something that you handed in earlier, on the way here, turned out wrong: its replacement. Counts when this step passes; the old output stays in the history.',
       ),
   })
-  .describe('What you give for the pending step.');
+  .describe('Your output for the pending step.');
 
 export const listInput = z.strictObject({
   includeRoutines: z.boolean().optional().describe('Also list routines, which other workflows are built from.'),
@@ -141,11 +141,11 @@ export const inspectInput = z.strictObject({
   mode: z
     .enum(['metadata', 'preview'])
     .optional()
-    .describe('metadata: what it is for. preview (default): also the titles of its steps, never their prompts.'),
+    .describe('metadata: its purpose. preview (default): also the titles of its steps, never their prompts.'),
 });
 
 export const startInput = z.strictObject({
-  workflowId: id.describe('As list_workflows gives it.'),
+  workflowId: id.describe('As returned by list_workflows.'),
   context: context.optional(),
   preferences: preferenceChanges.optional(),
   workspacePath: workspacePath.optional(),
@@ -153,11 +153,11 @@ export const startInput = z.strictObject({
     .min(1)
     .max(200)
     .optional()
-    .describe('A name of your own for this start: the same start sent again is the same run, not a second one.'),
+    .describe('Your own name for this start: the same start sent again is the same run, not a second one.'),
 });
 
 export const continueInput = z.strictObject({
-  stateToken: token('The place you are at: the stateToken of the last answer, unchanged.'),
+  stateToken: token('Your current place: the stateToken of the last answer, unchanged.'),
   ackToken: token(
     'The ackToken of the same answer. With it the pending step is handed in; without it nothing changes.',
   ).optional(),
@@ -165,11 +165,9 @@ export const continueInput = z.strictObject({
     .enum(['advance', 'rehydrate'])
     .optional()
     .describe(
-      'advance: hand in the pending step, needs the ackToken. rehydrate: only show the place again, with fresh tokens; changes nothing. By default advance where there is an ackToken.',
+      'advance: hand in the pending step; needs the ackToken. rehydrate: only show the step again, with fresh tokens; changes nothing. Defaults to advance if there is an ackToken.',
     ),
-  workflowId: id
-    .optional()
-    .describe('The workflow that you believe you continue. A token of another one is then refused.'),
+  workflowId: id.optional().describe('The workflow that you mean to continue. A token of another one is then refused.'),
   context: context.optional(),
   output: output.optional(),
   preferences: preferenceChanges.optional(),
@@ -178,10 +176,7 @@ export const continueInput = z.strictObject({
 export const checkpointInput = z.strictObject({
   checkpointToken: token('The checkpointToken of the last answer.'),
   workflowId: id.optional().describe('The workflow that you believe you are in.'),
-  notesMarkdown: text
-    .max(inputLimits.textLength)
-    .optional()
-    .describe('What is to be remembered of the unfinished step.'),
+  notesMarkdown: text.max(inputLimits.textLength).optional().describe('Notes to remember about the unfinished step.'),
 });
 
 export const resumeInput = z.strictObject({

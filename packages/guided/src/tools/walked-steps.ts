@@ -18,7 +18,7 @@ import type { StepAnswer } from './tool-answers.ts';
 
 type Fault = Extract<ReturnType<SessionReader['state'] | SessionReader['artifact']>, { ok: false }>['error'];
 
-/** What an agent that lost the conversation is told of a place. */
+/** The recovery text of a place, for an agent that lost the conversation. */
 export function recoveryAt(
   reader: SessionReader,
   events: readonly DomainEvent[],
@@ -29,7 +29,7 @@ export function recoveryAt(
   return withStates(reader, stateOf => ok(projectRecovery(dag, projectNodeOutputs(events), compiled, nodeId, stateOf)));
 }
 
-/** The outputs of the turn of a loop that a step stands in, oldest first: all that a loop's control may ask for. */
+/** The outputs of the current iteration of a step's loop, oldest first: everything that a loop's control may ask for. */
 export function outputsOfTurn(
   reader: SessionReader,
   events: readonly DomainEvent[],
@@ -57,7 +57,7 @@ export function outputsOfTurn(
   });
 }
 
-/** What was handed in last on the way to a place, newest last: what an answer lists. */
+/** The latest outputs on the way to a place, newest last, for an answer. */
 export function lastHandedIn(
   reader: SessionReader,
   events: readonly DomainEvent[],
@@ -76,7 +76,7 @@ export function lastHandedIn(
   });
 }
 
-/** Outputs that one answer lists, and the bytes of one excerpt. */
+/** How many outputs one answer lists, and the bytes of one excerpt. */
 const MAX_OUTPUTS = 10;
 const EXCERPT_BYTES = 120;
 
@@ -95,7 +95,7 @@ export function walkedTo(
   return withStates(reader, stateOf => ok([...wayBack(dag, projectNodeOutputs(events), nodeId, stateOf)]));
 }
 
-/** Projections take a state that is not at hand for none; here that is a failure. */
+/** Projections treat an unavailable state as absent; here it is a failure. */
 function withStates<T>(
   reader: SessionReader,
   project: (stateOf: (ref: Digest) => EngineState | undefined) => Result<T, Fault>,

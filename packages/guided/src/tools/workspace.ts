@@ -5,7 +5,7 @@ import { nodeHasher } from '@signalbox/journal';
 import { truncateUtf8, utf8Length } from '@signalbox/model';
 import { budgets, type Observed } from '@signalbox/workflow';
 
-/** What is known of the directory that an agent works in. */
+/** Facts about an agent's working directory. */
 export interface Workspace {
   readonly root: string;
   readonly isRepository: boolean;
@@ -14,8 +14,8 @@ export interface Workspace {
 }
 
 /**
- * Reads what git wrote of a directory, without running git: the repository's configuration can name programs, and a
- * workspace may be anybody's. Undefined for what is no directory, and for one that may not be looked at: nothing tells them apart.
+ * Reads git's files of a directory without running git: the repository's configuration can name programs, and a workspace may be anyone's.
+ * Undefined if it is not a directory or may not be read: callers cannot tell these apart.
  */
 export async function readWorkspace(
   directory: string,
@@ -31,7 +31,7 @@ export async function readWorkspace(
   }
 }
 
-/** The four observations of a session. What git says is certain; a directory outside of any repository is a guess at its root. */
+/** The four observations of a session. Git's facts are certain; the root of a directory outside any repository is a guess. */
 export function observationsOf({ root, isRepository, branch, headSha }: Workspace): readonly Observed[] {
   const confidence = isRepository ? 'high' : 'low';
   const observed: Observed[] = [
@@ -55,7 +55,7 @@ export function observationsOf({ root, isRepository, branch, headSha }: Workspac
   return observed;
 }
 
-/** A `.git` may lead anywhere, and what it leads to may not be looked at unless it leads back, as that of a worktree does. */
+/** A `.git` file may point anywhere. Its target may be read only if it points back, as that of a worktree does. */
 async function gitDirectory(root: string, mayLook: (directory: string) => boolean): Promise<string | undefined> {
   const git = await namedGitDirectory(root);
   if (git === undefined || mayLook(git)) return git;
@@ -91,12 +91,12 @@ async function headOf(git: string): Promise<Pick<Workspace, 'branch' | 'headSha'
   return headSha !== undefined && SHA.test(headSha) ? { branch, headSha } : { branch };
 }
 
-/** No file that git writes about refs is larger in practice; of one that is, the beginning is read. */
+/** No ref file of git is larger in practice; of a larger one, the beginning is read. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Undefined for what cannot be read or is no plain file: a pipe must not be waited for. Nor is a link followed, soft or hard: it
- * could be one to our own database, and merely closing that would let go of its locks.
+ * Undefined if it cannot be read or is not a regular file: a pipe could block. Links, soft or hard, are not followed: one could lead to our
+ * own database, and merely closing that would release its locks.
  */
 async function readSmall(file: string): Promise<string | undefined> {
   try {

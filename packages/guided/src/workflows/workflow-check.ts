@@ -13,14 +13,14 @@ import {
 } from '@signalbox/workflow';
 
 export interface WorkflowCheckOptions {
-  /** Where workflows and the routines that they are built from are looked for, besides the bundled ones. */
+  /** Where to look for workflows and their routines, besides the bundled ones. */
   readonly directories: readonly WorkflowPlace[];
   readonly mode: CompileMode;
 }
 
 export type CheckedWorkflow = Result<CompiledWorkflow, WorkflowRejected>;
 
-/** Compiles a workflow for its author: a file, or one that is found by its id. What is wrong with it is an answer, not a failure. */
+/** Compiles a workflow for its author: a file, or one found by its id. Its problems are an answer, not a failure. */
 export async function checkWorkflow(
   target: string,
   { directories, mode }: WorkflowCheckOptions,
@@ -42,14 +42,14 @@ export async function checkWorkflow(
   return ok(compileWorkflow(read.value.source, { hasher: nodeHasher, routines, sourceKind, mode }));
 }
 
-/** Ids have neither separators nor this ending. */
+/** Ids have neither separators nor this extension. */
 function isFile(target: string): boolean {
   return target.includes('/') || target.includes(path.sep) || target.endsWith('.json');
 }
 
 function unreadable(target: string, why: string): ErrorEnvelope<'workflow/invalid'> {
   return failure('workflow/invalid', {
-    message: `${target} is no workflow. ${why}`,
-    suggestion: 'Give a JSON file, or the id of a workflow that "signalbox workflow list" names.',
+    message: `${target} is not a workflow. ${why}`,
+    suggestion: 'Pass a JSON file, or the id of a workflow that "signalbox workflow list" shows.',
   });
 }

@@ -20,7 +20,7 @@ import {
 import type { DetailOptions } from '../sessions/session-detail.ts';
 import { openSessionStores } from '../sessions/session-stores.ts';
 
-/** A workflow as it was written, as it compiles now, and as runs are pinned to it. Takes no lock. */
+/** The source, compiled and pinned forms of a workflow. Takes no lock. */
 export async function workflowForms(
   options: DetailOptions,
   workflowId: string,
@@ -33,7 +33,7 @@ export async function workflowForms(
     : (await library.discover()).workflows.find(one => one.workflowId === workflowId);
   const pin = pinnedHash === undefined ? undefined : openSessionStores(options).workflow(pinnedHash);
   const pinned = pin?.ok === true ? pin.value : undefined;
-  // A pin of another workflow is none of this one.
+  // Ignore a pin of another workflow.
   const isPinned = pinned !== undefined && pinned.workflowId === (listing?.workflowId ?? workflowId);
   if (listing === undefined && !isPinned) return found.ok ? ok({ workflowId, problems: [] }) : found;
   const compiled = listing?.compiled;
@@ -55,13 +55,13 @@ export async function workflowForms(
 function formOf(workflowHash: Digest, snapshot: CompiledWorkflowSnapshotV1): NonNullable<WorkflowForms['compiled']> {
   return {
     workflowHash,
-    // Members in one order, whatever the snapshot was read from: what differs between two is what was changed.
+    // Members in one order, whatever the snapshot was read from, so that a comparison shows only real changes.
     content: JSON.parse(canonicalJson(snapshot)) as Json,
     steps: snapshot.steps.map(({ stepId, title, provenance }) => ({ stepId, title, provenance })),
   };
 }
 
-/** The file is where the library found it; by then it may be gone, or another. */
+/** The file that the library found; it may be gone or changed by now. */
 async function sourceOf(
   { sourceKind: kind, sourceRef: ref }: WorkflowListing,
   directories: readonly WorkflowPlace[],

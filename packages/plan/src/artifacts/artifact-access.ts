@@ -2,7 +2,7 @@ import type { ArtifactId, Json } from '@signalbox/model';
 import type { ArtifactInput } from '@signalbox/runs';
 
 interface ArtifactOptions {
-  /** Artifacts with one key are versions of one thing, of which the last is shown. Without one, each is a thing of its own. */
+  /** Artifacts with the same key are versions of one thing, and the last is shown. Without a key, each stands alone. */
   readonly key?: string;
 }
 
@@ -11,18 +11,18 @@ interface TableRow {
   readonly [column: string]: Json;
 }
 
-/** What a plan keeps for people to see. Each answers with the artifact's id; it is referred to as `artifact://<id>`. */
+/** Creates artifacts for people to see. Each function returns the artifact's id; refer to it as `artifact://<id>`. */
 export interface ArtifactAccess<Made = ArtifactId> {
   markdown(name: string, content: string, options?: ArtifactOptions): Made;
   table(name: string, columns: readonly string[], rows: readonly TableRow[], options?: ArtifactOptions): Made;
-  /** Give it a key: then it moves on where it is shown. */
+  /** Give it a key, so that later calls update it in place. */
   progress(name: string, current: number, total: number, options?: ArtifactOptions & { readonly label?: string }): Made;
   link(name: string, url: string, options?: ArtifactOptions & { readonly label?: string }): Made;
   /** Bytes, a data URL, or the path of a file under the run's root. */
   image(name: string, data: Uint8Array | string, options?: ArtifactOptions & { readonly alt?: string }): Made;
 }
 
-/** The five ways to make an artifact, in one. `readFile` answers where `image` is given a path. */
+/** Builds the five functions from one. `readFile` is used if `image` gets a path. */
 export function artifactAccess<Made>(
   make: (input: ArtifactInput) => Made,
   readFile: (path: string) => Uint8Array,

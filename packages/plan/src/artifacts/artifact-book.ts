@@ -8,20 +8,19 @@ import type { ActionQueue } from '../state/action-queue.ts';
 import { type ArtifactAccess, artifactAccess } from './artifact-access.ts';
 import { sha256 } from './sha256.ts';
 
-/** Before the keys of actions that keep an artifact. */
+/** The prefix of action keys that create an artifact. */
 export const ARTIFACT = 'a:';
 
 /**
  * `ctx.artifact`.
  *
- * 1. An artifact is part of the transaction that made it: it counts with everything else that a handler or an effect wrote,
- *    or not at all.
- * 2. A handler runs once, so its artifacts are named by their frame and their order. An effect may run again in another
- *    process: its artifacts are named by what they are, and are kept once.
+ * 1. An artifact is part of the transaction that made it: it counts with everything else that the handler or effect wrote, or not at all.
+ * 2. A handler runs once, so its artifacts are named by their frame and order. An effect may run again in another process: its artifacts
+ *    are named by content, and stored once.
  */
 export interface ArtifactBook {
   readonly access: ArtifactAccess;
-  /** What counts, for the next commit. */
+  /** Adds the artifacts of successful transactions to the next commit. */
   keep(id: string, node: string): void;
   /** Contents that must be durable before the next commit. */
   takeBlobs(): readonly Uint8Array[];
@@ -31,7 +30,7 @@ export interface ArtifactBookParts {
   readonly run: RunId;
   readonly queue: ActionQueue;
   readonly ledger: Pick<Ledger, 'stamp' | 'artifact' | 'contractEvent'>;
-  /** Artifacts that earlier processes kept. */
+  /** Artifacts of earlier processes. */
   readonly known: ReadonlySet<ArtifactId>;
   frame(): number;
   readFile(path: string): Uint8Array;
@@ -54,7 +53,7 @@ export function createArtifactBook(parts: ArtifactBookParts): ArtifactBook {
     return deriveId<ArtifactId>('artifact', run, now, counted.count);
   };
 
-  /** The same effect that makes the same thing twice in one life means two. */
+  /** An effect that makes the same artifact twice in one process means two. */
   const effectId = (node: string, { kind, name, key = '', content }: ArtifactDraft): ArtifactId => {
     const what = [node, kind, name, key, sha256(content)] as const;
     const place = JSON.stringify(what);
@@ -83,7 +82,7 @@ export function createArtifactBook(parts: ArtifactBookParts): ArtifactBook {
       const draft = drafts.get(id);
       if (draft === undefined) return;
       drafts.delete(id);
-      // Effects of components and code without a transaction have no node: the plan's root stands for them.
+      // Component effects and code without a transaction have no node: the plan's root stands for them.
       const isNode = node !== '' && !node.startsWith('effect:');
       const place = { run, node: (isNode ? node : nodeIdOf(ROOT_PATH)) as NodeKey };
       const { record, event, blob } = keepArtifact(id as ArtifactId, draft, place, ledger.stamp(), sha256);

@@ -8,15 +8,14 @@ import { sha256 } from './sha256.ts';
 
 /** The artifacts of one attempt of a task. */
 export interface TaskArtifacts {
-  /** What is made is durable when its promise resolves. */
+  /** An artifact is durable when its promise resolves. */
   readonly access: ArtifactAccess<Promise<ArtifactId>>;
-  /** Resolves when everything that was made is durable; rejects where something could not be kept. */
+  /** Resolves when all artifacts are durable; rejects if one could not be stored. */
   settled(): Promise<void>;
 }
 
 /**
- * Artifacts are named by the task, by what they are and by their order among equals: an attempt that does again what one before
- * it did finds them kept.
+ * Artifacts are named by the task, their content and their order among equals: an attempt that repeats an earlier one finds them stored.
  */
 export function createTaskArtifacts(
   options: Pick<PlanRunOptions, 'commit' | 'reader' | 'blobs' | 'clock' | 'secrets'>,
@@ -43,7 +42,7 @@ export function createTaskArtifacts(
     return published.value;
   }
 
-  /** One after the other: versions of a key come in the order in which they were made. */
+  /** One after another: versions of a key are numbered in the order of creation. */
   let last: Promise<unknown> = Promise.resolve();
   const make = (input: ArtifactInput) => {
     const made = last.then(() => publish(input));

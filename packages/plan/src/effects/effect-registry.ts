@@ -1,7 +1,7 @@
 import { canonicalJson, type Json } from '@signalbox/model';
 import { asPlanError, EffectLoopError, PlanError, type SourcePosition } from '../plan-error.ts';
 
-/** An effect as a frame shows it, from an `Effect` node or from `ctx.effect`. */
+/** An effect of a frame, from an `Effect` node or from `ctx.effect`. */
 export interface EffectCall {
   readonly id: string;
   readonly deps: readonly Json[];
@@ -10,11 +10,11 @@ export interface EffectCall {
   readonly source?: SourcePosition | undefined;
 }
 
-/** What a run that was taken up knows of an effect. */
+/** What a resumed run knows about an effect. */
 export interface EffectMemory {
-  /** The canonical text of the dependencies it ran with last. */
+  /** The canonical text of the dependencies of its last run. */
   readonly deps: string;
-  /** It holds something of its process, which a new process has to set up again. */
+  /** Whether it holds a resource of its process, which a new process must set up again. */
   readonly held: boolean;
 }
 
@@ -27,17 +27,17 @@ export interface EffectReport {
 }
 
 /**
- * Runs effects after the commit. An effect runs when its dependencies, as canonical JSON, are not those of its last run;
- * what it set up is taken down before.
+ * Runs effects after the commit. An effect runs when its dependencies, as canonical JSON, differ from those of its last run; it is cleaned
+ * up first.
  */
 export interface EffectRegistry {
-  /** `transact` surrounds each call of the author's code with a transaction of the effect. */
+  /** `transact` wraps each call of the author's code in a transaction of the effect. */
   run(calls: readonly EffectCall[], transact: (id: string, code: () => unknown) => unknown): readonly EffectReport[];
-  /** True if `run` would call something. */
+  /** Whether `run` would call anything. */
   isDue(calls: readonly EffectCall[]): boolean;
   /** The effects left the plan. */
   remove(ids: Iterable<string>): readonly EffectReport[];
-  /** Work ended or input arrived: running again with the same dependencies is no loop. */
+  /** Call it when work ended or input arrived: then running again with the same dependencies is not a loop. */
   forgetHistory(): void;
   readonly ids: ReadonlySet<string>;
   close(): readonly EffectReport[];
@@ -50,7 +50,7 @@ export function createEffectRegistry(
   options: {
     readonly strict?: boolean;
     readonly memory?: ReadonlyMap<string, EffectMemory>;
-    /** What an effect wrote since work ended or input arrived, for people. */
+    /** What an effect wrote since work ended or input arrived, for error messages. */
     readonly wroteOf?: (id: string) => readonly string[];
   } = {},
 ): EffectRegistry {

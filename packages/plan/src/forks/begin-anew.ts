@@ -2,8 +2,8 @@ import type { Task } from '@signalbox/runs';
 import type { NodeRecord } from '../structure/node-record.ts';
 
 /**
- * What was under way in the parent's frame is not under way in the fork: its work begins anew, from the task that the fork
- * was given for it or from a new one. Questions are asked again, and children of sub-plans are others.
+ * Work that was running in the parent's frame is not running in the fork: it starts over, from the task that the fork was given for it or
+ * from a new one. Questions are asked again, and sub-plans get new children.
  */
 export function beginAnew(records: Map<string, NodeRecord>, tasks: readonly Task[]): void {
   const byNode = new Map<string, Task>(tasks.map(task => [task.node, task]));
@@ -16,7 +16,7 @@ export function beginAnew(records: Map<string, NodeRecord>, tasks: readonly Task
   }
 }
 
-/** The record of a node whose work begins from nothing. */
+/** The record of a node whose work starts over. */
 export function begunAnew(record: NodeRecord): NodeRecord {
   const { reason: _, told: __, child: ___, ...rest } = record;
   return { ...rest, status: 'idle' };

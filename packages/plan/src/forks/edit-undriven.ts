@@ -5,15 +5,14 @@ import type { PlanRunOptions } from '../frames/engine-options.ts';
 import { transitionsOf } from '../frames/run-memory.ts';
 import { editedValue, editTrigger } from './edit-value.ts';
 
-/** What an edit makes does not fit, and why. Nothing was changed. */
+/** The result of an edit is invalid, and why. Nothing was changed. */
 export interface EditRefused {
   readonly refused: string;
 }
 
 /**
- * Changes the state of a run that nothing drives: whoever takes it up renders with it. `faultOf` says why what the edit makes
- * does not fit the plan; it is asked about the very value that is committed, or the commit fails. False where the value is
- * there already.
+ * Edits the state of a run that nothing drives; the next driver renders with it. `faultOf` validates the result against the plan; it gets
+ * the exact value that is committed, or the commit fails. Returns false if the value is already there.
  */
 export async function editUndriven(
   { commit, reader, clock }: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock'>,

@@ -1,7 +1,7 @@
 import { err, type Json, type JsonObject, ok, type Result } from '@signalbox/model';
 import type { StateEdit } from '../frames/command.ts';
 
-/** The trigger of the transition that an edit from outside makes. */
+/** The trigger of the transition of an outside edit. */
 export const editTrigger = ({ op }: Pick<StateEdit, 'op'>): string => `operator.${op ?? 'edit'}`;
 
 export const editTriggers: readonly string[] = [
@@ -10,8 +10,8 @@ export const editTriggers: readonly string[] = [
 ];
 
 /**
- * What an edit makes of the value that is there, or why it cannot. A key that is not there counts as nothing: zero, an empty
- * list, an object without fields. `append` adds one item, whatever it is; `merge` is shallow, and null is a value like others.
+ * The result of an edit on the current value, or why it cannot be applied. An absent key counts as zero, an empty list, or an object
+ * without fields. `append` adds one item of any kind; `merge` is shallow, and null is an ordinary value.
  */
 export function editedValue(
   old: Json | undefined,

@@ -26,28 +26,28 @@ import { nodeRecord } from '../structure/node-record.ts';
 import { begunAnew } from './begin-anew.ts';
 
 export interface PlanFork {
-  /** The id of the run to be. */
+  /** The id of the new run. */
   readonly run: RunId;
   readonly parent: RunId;
   readonly frame: number;
-  /** Who asked for it, and what from. */
+  /** Who asked for it, and the event it starts from. */
   readonly by: string;
   readonly call?: string | undefined;
   readonly node?: string | undefined;
-  /** Instead of the parent's. */
+  /** Replaces the parent's name. */
   readonly name?: string | undefined;
   readonly input?: Json | undefined;
   readonly place?: Pick<NewRun, 'workingDirectory' | 'workspace'> | undefined;
-  /** Effects outside that the parent has had since, and that the fork does not know of. */
+  /** Outside effects of the parent since then, which the fork does not know of. */
   readonly effects?: readonly string[] | undefined;
-  /** Work that goes on from somewhere else than its beginning: a task that waits, and what it kept. */
+  /** Work that continues from its middle: a waiting task, and its stored stream. */
   readonly resumed?: { readonly task: Task; readonly stream: readonly StreamChunk[] } | undefined;
 }
 
 /**
- * Makes a run that goes on from a frame of another one, in one commit. Its frame 0 is that frame: the same tree, statuses,
- * state and digest. Its first event names the parent's event of the frame by hash, and the parent is only read (R18). It is
- * paused until somebody takes it up.
+ * Creates a run that continues from a frame of another, in one commit. Its frame 0 is that frame: the same tree, statuses, state and
+ * digest. Its first event names the parent's event of the frame by hash; the parent is only read (R18). The fork is paused until it is
+ * resumed.
  */
 export async function forkPlan(
   { commit, reader, clock }: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock'>,
@@ -60,7 +60,7 @@ export async function forkPlan(
   const committed = frame === undefined ? undefined : await frameEvent(reader, parent, index);
   if (frame === undefined || committed === undefined) return err(unknownFrame(parent, index));
   const { planVersion = 1, ...shown } = frame;
-  // The plan that made the frame is the first of the fork.
+  // The plan that made the frame is the fork's first version.
   const source = planSources(parent)[planVersion - 1];
   const { name, tags, correlationId, mode, globalMode, limits, seed, workingDirectory, workspace } = parent;
   const input = fork.input === undefined ? parent.input : fork.input;
@@ -122,7 +122,7 @@ export async function forkPlan(
   return record === undefined ? err(unknownRun(run)) : ok(record);
 }
 
-/** What ran in the parent's frame does not run in the fork, which waits for somebody to take it up. */
+/** Work that ran in the parent's frame does not run in the fork, which waits to be resumed. */
 async function restingRows(reader: RunReader, parent: RunId, frame: number): Promise<readonly IntervalWrite[]> {
   const rows = await reader.at(parent, 'status', frame);
   return [...rows].flatMap(([key, value]): readonly IntervalWrite[] => {
@@ -135,7 +135,7 @@ async function restingRows(reader: RunReader, parent: RunId, frame: number): Pro
 
 const PAGE = 64;
 
-/** The event that says that a frame was committed, found by halving: events of frames are in their order. */
+/** The event of a frame's commit, found by binary search: frame events are in order. */
 export async function frameEvent(
   reader: Pick<RunReader, 'events'>,
   { id, nextSeq }: Pick<RunRecord, 'id' | 'nextSeq'>,

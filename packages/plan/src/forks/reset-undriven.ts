@@ -3,10 +3,7 @@ import type { EventDraft, NodeKey } from '@signalbox/runs';
 import type { PlanRunOptions } from '../frames/engine-options.ts';
 import { loopReset, nodeRecord } from '../structure/node-record.ts';
 
-/**
- * Lets the maximum of a loop count anew in a run that nothing drives; it stays as it is until somebody takes it up. False
- * where there is nothing to reset.
- */
+/** Restarts the count of a loop's maximum in a run that nothing drives. Returns false if there is nothing to reset. */
 export async function resetUndriven(
   { commit, reader, clock }: Pick<PlanRunOptions, 'commit' | 'reader' | 'clock'>,
   run: RunId,

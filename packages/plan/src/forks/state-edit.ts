@@ -7,13 +7,13 @@ import type { AnyPlan } from '../plan-definition.ts';
 import { frozen } from '../state/frozen.ts';
 import { editedValue, editTrigger } from './edit-value.ts';
 
-/** Why an edit does not fit the plan, or undefined where it does. */
+/** Why an edit does not fit the plan; undefined if it does. */
 export function editFault(plan: AnyPlan, key: string, value: Json | undefined): string | undefined {
   if (value !== undefined) return stateFault(plan, key, value);
   return Object.hasOwn(plan.state.shape, key) ? undefined : `the state of plan ${plan.name} has no key '${key}'`;
 }
 
-/** Changes the state of a run that is driven, between two frames: the next one is rendered with it. */
+/** Edits the state of a driven run between two frames: the next one is rendered with it. */
 export function editState(plan: AnyPlan, memory: RunMemory, edit: StateEdit): CommandAnswer {
   const { key, reason, by } = edit;
   const { state, ledger, digest } = memory;

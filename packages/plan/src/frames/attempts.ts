@@ -23,30 +23,30 @@ import type { SubPlans } from './sub-plans.ts';
 import type { TaskOutcome, TaskRequest } from './task-executor.ts';
 import { dueOf, runTimer } from './timer-work.ts';
 
-/** What came from work since it was last asked. */
+/** News from work since the last call. */
 export type TaskNews =
-  /** `value` is what handlers get of the output: it went through the author's schema. */
+  /** `value` is the output for handlers, parsed by the author's schema. */
   | { readonly kind: 'ended'; readonly task: TaskId; readonly outcome: TaskOutcome; readonly value: unknown }
-  /** The work had ended before, and its handler is called again. */
+  /** The work had already ended, and its handler is called again. */
   | { readonly kind: 'recalled'; readonly ended: Task; readonly outcome: TaskOutcome; readonly value: unknown }
   | { readonly kind: 'progress'; readonly task: TaskId; readonly progress: TaskProgress };
 
-/** The work of this process: attempts that go on, waits for the next ones, and what came of them. It writes nothing down. */
+/** The work of this process: running attempts, waits for the next ones, and their results. It writes nothing. */
 export interface Attempts {
-  /** Begins the work of a task. If `isLimited`, a person is asked first; `waited` is what it waited for before. */
+  /** Starts the work of a task. If `isLimited`, a person is asked first; `waited` is what it waited for before. */
   start(task: Task, node: RunnableNode, isLimited: boolean, waited: string | undefined): void;
-  /** Brings what the work of a node came to through the author's schema once more. */
+  /** Parses the recorded output of a node's work by the author's schema again. */
   recall(node: RunnableNode, ended: Task): void;
   /** Asks the work of a task to end. */
   abort(id: TaskId, why: string): void;
-  /** Asks the work of a task to end; this is what came of it. */
+  /** Asks the work of a task to end, with a given outcome. */
   letGo(id: TaskId, why: string, outcome: TaskOutcome): void;
-  /** The node of a task is due again when its time has come. */
+  /** Makes the task's node due again at its time. */
   wait(task: Task): void;
   endWait(id: TaskId): void;
   takeNews(): readonly TaskNews[];
   readonly hasNews: boolean;
-  /** Tasks whose work goes on. */
+  /** Tasks with running work. */
   ids(): readonly TaskId[];
   readonly working: number;
   readonly waiting: number;
@@ -67,7 +67,7 @@ export function createAttempts(base: EngineBase, subPlans: SubPlans, files: File
     base.request(item.kind === 'progress' ? 'task_progressed' : 'task_finished');
   };
 
-  /** Does the work, and tells what came of it unless nobody waits for it any more. */
+  /** Does the work and reports its result, unless nobody waits for it any more. */
   const begin = (node: RunnableNode, task: Task, work: Work, newsOf: (attempt: Attempt) => TaskNews) => {
     const control = new AbortController();
     controls.set(task.id, control);
@@ -93,7 +93,7 @@ export function createAttempts(base: EngineBase, subPlans: SubPlans, files: File
     });
   };
 
-  /** What becomes of an attempt that a person must allow first; undefined where it may begin. */
+  /** The outcome of an attempt that a person must allow first; undefined if it may start. */
   const refusal = (
     task: Task,
     started: TaskRequest,
@@ -110,7 +110,7 @@ export function createAttempts(base: EngineBase, subPlans: SubPlans, files: File
     return executor.allow?.(started, { ...(isDoubted && { deaths }), ...unknown, isLimited });
   };
 
-  /** A machine that sleeps stops its timers, not the time: a long wait looks at the clock on the way. */
+  /** A sleeping machine stops its timers, not the time: a long wait checks the clock on the way. */
   const wait = (task: Task) => {
     const look = () => {
       if (retryWaitMs(task, clock.now()) > 0) return wait(task);
@@ -196,17 +196,17 @@ export function createAttempts(base: EngineBase, subPlans: SubPlans, files: File
   };
 }
 
-/** How a task came to its end. */
+/** How a task ended. */
 export function recordedEnd({ status, result, lastError }: Task): TaskOutcome {
   if (status === 'done' || lastError === undefined) return { kind: 'done', output: result ?? null };
   return { kind: 'failed', error: lastError };
 }
 
-/** No wait is longer without a look at the clock. */
+/** The longest wait between two checks of the clock. */
 const LOOK_MS = 60_000;
 const MESSAGE_BYTES = 2000;
 
-/** An attempt that came to its end: what it left, and what handlers get of its output. */
+/** A finished attempt: its outcome, and the output for handlers. */
 interface Attempt {
   readonly outcome: TaskOutcome;
   readonly value: unknown;
@@ -219,7 +219,7 @@ interface Work {
   readonly hasProgress: boolean;
 }
 
-/** One attempt at the work of a node. Never rejects: whatever goes wrong is an outcome. */
+/** One attempt at a node's work. Never rejects: every failure is an outcome. */
 async function doWork(
   request: TaskRequest,
   task: Task,
@@ -233,7 +233,7 @@ async function doWork(
   try {
     const work = execute(request);
     if (timeoutMs === undefined) return await checked(node, clean(await work));
-    // Work that does not listen to its signal does not hold the run up when its time is over.
+    // Work that ignores its signal must not hold up the run after its timeout.
     const overtime = new Promise<never>((_, reject) => {
       cancelTimer = timers.after(timeoutMs, () => {
         timedOut = true;
@@ -245,14 +245,14 @@ async function doWork(
     return await checked(node, clean(await Promise.race([work, overtime])));
   } catch (error) {
     const why = taskErrorOf(error, task, timedOut, clean);
-    // A child run that had no time left is stopped, not begun again.
+    // A child run that timed out is stopped, not started again.
     return failed(node.kind === 'subplan' && timedOut ? { ...why, class: 'terminal' } : why);
   } finally {
     cancelTimer?.();
   }
 }
 
-/** The output as the author's own schema makes it: only the plan's thread has that code. */
+/** The output parsed by the author's schema: only the plan's thread has that code. */
 function checked(node: RunnableNode, outcome: TaskOutcome): Attempt | Promise<Attempt> {
   if (outcome.kind !== 'done') return { outcome, value: undefined };
   const schema = 'schema' in node.code ? node.code.schema : undefined;

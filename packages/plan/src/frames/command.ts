@@ -2,36 +2,36 @@ import type { EditOp, Json } from '@signalbox/model';
 import type { RetryPolicy, StopConditions } from '@signalbox/runs';
 import type { QueryTable } from '../context.ts';
 
-/** What became of a command. It is answered when what it did is committed. */
+/** The result of a command, returned when its effects are committed. */
 export type CommandAnswer =
   | 'done'
-  /** There is no such node in the plan. */
+  /** The plan has no such node. */
   | 'unknown_node'
-  /** There was nothing to do: the node or the run stands where the command would have put it, or cannot go there. */
+  /** Nothing to do: the node or run is already in the requested state, or cannot get there. */
   | 'no_effect'
-  /** The run ended, or was let go, before the command could take effect. */
+  /** The run ended, or was released, before the command could take effect. */
   | 'over'
-  /** What was given does not fit the plan, and why. */
+  /** The given value does not fit the plan, and why. */
   | { readonly refused: string };
 
-/** What an operator, or the process that drives the run, says to it. */
+/** Commands of an operator, or of the process that drives the run. */
 export type OperatorCommand =
-  /** With `now`, work that can be done again does not finish: it is given up, and that attempt counts as none. */
+  /** With `now`, repeatable work does not finish: it is given up, and the attempt does not count. */
   | { readonly kind: 'pause'; readonly by: string; readonly now?: boolean | undefined }
   | { readonly kind: 'stop' | 'terminate'; readonly reason: string; readonly by: string }
   | { readonly kind: 'retry'; readonly node: string; readonly by: string; readonly policy?: RetryPolicy | undefined }
   | { readonly kind: 'cancel' | 'reset'; readonly node: string; readonly by: string }
   | ({ readonly kind: 'edit' } & StateEdit)
-  /** Other limits than before; what waits for them goes on. */
+  /** New limits; work that waits for them continues. */
   | { readonly kind: 'raise'; readonly limits: StopConditions; readonly by: string }
   | { readonly kind: 'wake' | 'due'; readonly node: string }
-  /** A sub-plan goes on with the run that failed; a handler that failed is called again. */
+  /** A sub-plan continues with its failed run; a failed handler is called again. */
   | { readonly kind: 'revive' | 'recall'; readonly node: string };
 
-/** A change of durable state from outside; without a value the key is taken away. */
+/** An outside change of durable state; without a value the key is removed. */
 export interface StateEdit {
   readonly key: string;
-  /** What is made of the value that is there when the edit is made; without it the given one takes its place. */
+  /** How to combine with the current value; if absent, the given value replaces it. */
   readonly op?: EditOp | undefined;
   readonly value?: Json | undefined;
   readonly reason: string;
@@ -41,13 +41,13 @@ export interface StateEdit {
 export type Command =
   | OperatorCommand
   | { readonly kind: 'invalidate'; readonly tables: readonly QueryTable[] }
-  /** Events from outside may be there. */
+  /** There may be outside events. */
   | { readonly kind: 'input' }
-  /** The run to itself: it has been quiet. */
+  /** From the run itself: it has been quiet. */
   | { readonly kind: 'idle' }
-  /** Its grace or its wall clock is over, or it must let go at once. */
+  /** Its grace or wall clock is over, or it must let go at once. */
   | { readonly kind: 'grace-over' | 'time-over' | 'suspend' }
-  /** Files that were read may be others. */
+  /** Files that were read may have changed. */
   | { readonly kind: 'files' };
 
 interface Asked {
@@ -55,13 +55,13 @@ interface Asked {
   readonly answer: (answer: CommandAnswer) => void;
 }
 
-/** Where commands wait for the next step, and their askers for the commit that follows it. */
+/** Holds commands until the next step, and their callers until the commit that follows. */
 export interface CommandBox {
   ask(command: Command): Promise<CommandAnswer>;
   take(obey: (command: Command) => CommandAnswer): readonly Command[];
-  /** What was obeyed is durable. */
+  /** Executed commands are durable. */
   committed(): void;
-  /** Everything that is not answered, now or later, came too late. */
+  /** Everything unanswered, now or later, came too late. */
   close(): void;
 }
 

@@ -14,27 +14,27 @@ import { lastFrame } from './run-memory.ts';
 /** The effects phase of frames. */
 export interface EffectRound {
   nodesChanged(mounted: readonly PlanNode[], unmounted: readonly string[]): void;
-  /** What the frame asks for: effects whose place was reached, and those of components. */
+  /** The frame's effects: those whose place was reached, and those of components. */
   calls(activity: Activity, renderer: Renderer): readonly EffectCall[];
   isDue(calls: readonly EffectCall[]): boolean;
-  /** Returns the first error. What ran is in the ledger with what it wrote. */
+  /** Returns the first error. Effects that ran are in the ledger with what they wrote. */
   run(calls: readonly EffectCall[]): PlanError | undefined;
   /**
-   * Why frames came of nothing but effects: those that ran again and again because of what they wrote, since work ended or input
-   * arrived. They failed; undefined where effects are not the reason.
+   * The reason for frames caused only by effects: effects that ran again and again because of their own writes, since work ended or input
+   * arrived. They count as failed; undefined if effects are not the reason.
    */
   loop(): PlanError | undefined;
   /** Work ended or input arrived. */
   forgetHistory(): void;
-  /** An effect of the plan may still do something. */
+  /** Whether an effect of the plan may still act. */
   readonly any: boolean;
   close(): void;
 }
 
-/** How often an effect that made frame after frame must have run to be the reason. */
+/** How often an effect must have run to count as the reason for frame after frame. */
 const LOOPING = 3;
 
-/** Effects of components have no node; this keeps their ids apart from those of nodes. */
+/** Component effects have no node; this prefix keeps their ids apart from those of nodes. */
 const HOOK = 'effect:';
 
 export function createEffectRound({ options, memory, queue, moment }: EngineBase): EffectRound {
@@ -42,7 +42,7 @@ export function createEffectRound({ options, memory, queue, moment }: EngineBase
   const strict = options.strictEffects === true;
   const recorded = options.recorded?.effect;
   const written = new Map<string, Set<string>>();
-  /** How often each effect ran since then, and with which dependencies last. */
+  /** How often each effect ran since then, and with which last dependencies. */
   const runs = new Map<string, { readonly count: number; readonly call: EffectCall }>();
   const wroteOf = (id: string) => {
     const names = written.get(id) ?? new Set<string>();
@@ -131,7 +131,7 @@ export function createEffectRound({ options, memory, queue, moment }: EngineBase
   };
 }
 
-/** What a key of the queue stands for, as its author wrote it. */
+/** The author's name for a queue key. */
 function writtenName(key: string): string {
   if (key.startsWith(STATE)) return `state '${key.slice(STATE.length)}'`;
   if (key.startsWith(VOLATILE)) return `volatile state '${key.slice(VOLATILE.length)}'`;

@@ -18,21 +18,21 @@ import { leftRecord, restedRecord } from './rest.ts';
 
 type Ports = Pick<PlanRunOptions, 'commit' | 'reader' | 'clock'>;
 
-/** How a run is ended, or brought to rest, that no engine drives. */
+/** How to end, or rest, a run that no engine drives. */
 export type UndrivenEnd =
   | { readonly status: 'stopped'; readonly reason: string }
   | { readonly status: 'failed'; readonly error: TaskError }
   | { readonly status: 'paused' };
 
-/** Who asked for it, and what. */
+/** Who asked for it, and for what. */
 export interface UndrivenDeed {
   readonly action: 'pause' | 'stop' | 'terminate';
   readonly by: string;
 }
 
 /**
- * Stops a run that no engine drives, and the runs below it: its tasks and nodes are canceled. False where the run could
- * not be stopped because someone else moved it on at the same moment. `by` is the operator who asked, if one did.
+ * Stops a run that no engine drives, and its children: its tasks and nodes are canceled. Returns false if another writer changed the run at
+ * the same moment. `by` is the operator who asked, if any.
  */
 export async function stopUndriven(ports: Ports, run: RunId, reason: string, by?: string): Promise<boolean> {
   const record = await ports.reader.run(run);
@@ -42,9 +42,8 @@ export async function stopUndriven(ports: Ports, run: RunId, reason: string, by?
 }
 
 /**
- * Ends a run that no engine drives, or brings it to rest, unless it changed since it was read: nothing of it shows that it
- * runs. A run that is stopped cancels its work and stops the runs below it; otherwise work that was cut off begins again
- * when the run is taken up, and the runs below rest.
+ * Ends or rests a run that no engine drives, unless it changed since it was read, so that nothing in it shows as running. A stopped run
+ * cancels its work and stops its children; otherwise interrupted work starts again when the run is resumed, and the children rest.
  */
 export async function endUndriven(
   ports: Ports,
@@ -72,7 +71,7 @@ export async function endUndriven(
     if (deed !== undefined) tell('operator.acted', { ...deed });
     tell('run.status', { from: record.status, to: end.status, ...why });
   };
-  // What follows the status of a run was done to it by others than its driver; a stop is told by what it canceled.
+  // Events after a run's status were not made by its driver; a stop is recorded through what it canceled.
   if (end.status !== 'stopped') tellEnd();
   const tasks: Task[] = [];
   const left = new Map<string, (before: NodeRecord) => NodeRecord>();
@@ -127,7 +126,7 @@ export async function endUndriven(
   return committed.ok ? ok(undefined) : err(committed.error);
 }
 
-/** Undefined where nothing changes. */
+/** Undefined if nothing changes. */
 function recordAfter(
   record: NodeRecord,
   status: UndrivenEnd['status'],

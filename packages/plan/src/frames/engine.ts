@@ -25,37 +25,37 @@ import { createStartPermit, type StartPermit } from './start-permit.ts';
 import { createSubPlans, type SubPlans } from './sub-plans.ts';
 import { createTaskDesk, type TaskDesk } from './task-desk.ts';
 
-/** Makes the frames of one run: `frame.ts` says how. Here its parts are made and connected. */
+/** Makes the frames of one run; see `frame.ts`. This file creates and connects its parts. */
 export interface Engine {
-  /** Takes in what came since the last step and makes a frame of it. Returns the end, if this is it. */
+  /** Takes in everything since the last step and makes a frame of it. Returns the end, if the run ended. */
   step(triggers: readonly TriggerKind[]): Promise<RunEnd | undefined>;
   tree(): TreeNode | undefined;
-  /** Lets go of everything; resolves when the child runs have ended. */
+  /** Releases everything; resolves when the child runs have ended. */
   close(): Promise<void>;
 }
 
-/** How the engine is connected to what drives it. */
+/** The engine's connections to its driver. */
 export interface EngineLinks {
-  /** Asks for a step. */
+  /** Requests a step. */
   request(trigger: TriggerKind): void;
   readonly commands: CommandBox;
   readonly depth: number;
   startChild(options: PlanRunOptions, depth: number): DrivenRun;
 }
 
-/** What every part is made with. */
+/** Shared by all parts. */
 export interface EngineBase extends EngineLinks {
   readonly options: PlanRunOptions;
   readonly memory: RunMemory;
-  /** Which nodes may run. */
+  /** Decides which nodes may run. */
   readonly structure: Structure;
-  /** What the plan's code wrote and was not flushed yet. */
+  /** Writes of the plan's code that are not flushed yet. */
   readonly queue: ActionQueue;
-  /** This is what is remembered of a node from now on. */
+  /** Replaces the record of a node. */
   remember(node: string, record: NodeRecord): void;
-  /** Says something to the run itself, and asks for a step. */
+  /** Sends a command to the run itself, and requests a step. */
   later(command: Command, trigger: TriggerKind): void;
-  /** What an error says about the moment. */
+  /** The context of an error. */
   moment(): ErrorContext;
 }
 
@@ -70,14 +70,14 @@ export interface EngineParts {
   readonly ending: Ending;
 }
 
-/** What stands still in a frame. */
+/** Values that do not change during a frame. */
 interface FrameTime {
   readonly seed: number;
   at: number;
   random: () => number;
 }
 
-/** The plan's own code, renders aside: what calls it, what it reads, and where what it writes goes. */
+/** The plan's own code besides renders: its callers, its reads, and where its writes go. */
 export interface PlanCode {
   readonly signals: Signals;
   readonly intake: Intake;
@@ -87,7 +87,7 @@ export interface PlanCode {
   readonly artifacts: ArtifactBook;
 }
 
-/** The work of nodes, and what decides on it from outside of the plan. */
+/** The work of nodes, and outside decisions about it. */
 interface RunWork {
   readonly desk: TaskDesk;
   readonly subPlans: SubPlans;
@@ -202,7 +202,7 @@ function baseOf(options: PlanRunOptions, memory: RunMemory, links: EngineLinks):
   };
 }
 
-/** What a plan gets as input; plain data cannot be changed. */
+/** The plan's input, frozen: plain data cannot be changed. */
 function deepFrozen(value: unknown): unknown {
   const plain = frozen(value);
   return plain.ok ? plain.value : value;

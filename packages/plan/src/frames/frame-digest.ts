@@ -3,9 +3,8 @@ import type { Digest, Json } from '@signalbox/model';
 import { plainText } from '../state/plain-text.ts';
 
 /**
- * The digest of everything that holds in a frame, kept up to date by what changed: the sum, modulo 2^256, of the digests
- * of all entries. Entries may come and go in any order; equal contents have equal digests. A long list is itself such a
- * sum over its items, so what grows at its end costs what was added.
+ * The digest of everything in a frame, updated by changes: the sum, modulo 2^256, of the digests of all entries. Entries may come and go in
+ * any order; equal contents have equal digests. A long list is itself a sum over its items, so appending costs only what was added.
  */
 export interface FrameDigest {
   set(space: string, key: string, value: Json | undefined): void;
@@ -18,7 +17,7 @@ const LONG_LIST = 32;
 export function createFrameDigest(): FrameDigest {
   const entries = new Map<string, bigint>();
   const lists = new Map<string, LongList>();
-  /** Entries that are not in the sum yet, by place: what is set many times before anybody asks counts once. */
+  /** Entries that are not in the sum yet, by place: repeated changes before a read count once. */
   const unsummed = new Map<string, readonly [space: string, key: string, value: Json | undefined]>();
   let sum = 0n;
 
@@ -52,7 +51,7 @@ interface LongList {
   readonly sum: bigint;
 }
 
-/** The sum over the items, reached from the list that was there before where the two begin alike. */
+/** The sum over the items, continued from the previous list where both begin alike. */
 function longList(items: readonly Json[], before: LongList = { items: [], sum: 0n }): LongList {
   let same = 0;
   while (same < items.length && same < before.items.length && Object.is(items[same], before.items[same])) same++;

@@ -2,13 +2,13 @@ import type { Clock, RunId } from '@signalbox/model';
 import { PlanError } from '../plan-error.ts';
 import type { TriggerKind } from './frame-scheduler.ts';
 
-/** The phases of a frame, in their order. */
+/** The phases of a frame, in order. */
 export const framePhases = ['snapshot', 'render', 'reconcile', 'commit', 'execute', 'effects', 'flush'] as const;
 export type FramePhase = (typeof framePhases)[number];
 
 /**
- * Keeps the order. After the flush comes the next frame, or another round of effects and flush: handlers of work that ended
- * between two frames belong to the frame that started it.
+ * Enforces the order. After the flush comes the next frame, or another round of effects and flush: handlers of work that ended between two
+ * frames belong to the frame that started it.
  */
 export interface PhaseGuard {
   enter(phase: FramePhase): void;
@@ -44,7 +44,7 @@ export function createPhaseGuard(): PhaseGuard {
   };
 }
 
-/** One phase of one frame, as it went. What a phase does not know is absent. */
+/** One phase of one frame. Details that do not apply to a phase are absent. */
 export interface TraceEntry extends TraceDetail {
   readonly run: RunId;
   readonly frame: number;
@@ -53,25 +53,25 @@ export interface TraceEntry extends TraceDetail {
 }
 
 interface TraceDetail {
-  /** Of `snapshot`. */
+  /** For `snapshot`. */
   readonly triggers?: readonly TriggerKind[];
-  /** Of `render`: keys that the render as it stands has read, and nodes of the tree. */
+  /** For `render`: keys read by the current render, and nodes of the tree. */
   readonly reads?: readonly string[];
   readonly nodes?: number;
-  /** Of `reconcile`. */
+  /** For `reconcile`. */
   readonly mounted?: readonly string[];
   readonly unmounted?: readonly string[];
-  /** Of `commit`: keys of state. */
+  /** For `commit`: keys of state. */
   readonly written?: readonly string[];
-  /** Of `execute`: nodes whose work began. */
+  /** For `execute`: nodes whose work started. */
   readonly started?: readonly string[];
 }
 
-/** The phases that a run goes through: in their order, and measured if someone listens. Only then are details made. */
+/** Goes through the phases of a run in order, and measures them if there is a listener. Only then are details built. */
 export interface FramePhases {
   enter(phase: FramePhase, frame: number): void;
   note(detail: () => TraceDetail): void;
-  /** The phase that goes on is over, and none follows. */
+  /** Ends the current phase without a next one. */
   end(): void;
 }
 

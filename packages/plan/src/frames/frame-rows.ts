@@ -6,7 +6,7 @@ import type { NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import { digested, type RunMemory } from './run-memory.ts';
 
-/** Puts the rows of nodes that came, changed or left into the ledger. */
+/** Puts the rows of added, changed and removed nodes into the ledger. */
 export function putNodeRows(memory: RunMemory, rows: Reconciled['rows'], left: readonly string[]): void {
   const { ledger, digest, records } = memory;
   for (const id of left) {
@@ -23,7 +23,7 @@ export function putNodeRows(memory: RunMemory, rows: Reconciled['rows'], left: r
   }
 }
 
-/** What is kept of a node that left the plan: enough to tell new work from old when it comes back. */
+/** The record of a removed node: enough to tell new work from old when it returns. */
 function goneRecord(record: NodeRecord): NodeRecord | undefined {
   if (record.signature === undefined && record.loop === undefined) return undefined;
   const isLive = record.status === 'running' || record.status === 'scheduled' || record.status === 'blocked';
@@ -32,8 +32,8 @@ function goneRecord(record: NodeRecord): NodeRecord | undefined {
 }
 
 /**
- * Puts the rows of statuses that may have changed into the ledger, and tells those of nodes that do work. A node whose
- * branch is not taken any more is told to `onSkipped`, and forgets what it did.
+ * Puts the rows of statuses that may have changed into the ledger, and reports those of nodes that do work. A node whose branch is no
+ * longer taken is passed to `onSkipped`, and forgets its work.
  */
 export function putStatusRows(
   memory: RunMemory,
@@ -61,7 +61,7 @@ export function putStatusRows(
   }
 }
 
-/** Rows are made of the same parts where nothing changed. */
+/** Unchanged rows consist of the same parts. */
 function isSame(shown: Json | undefined, row: NodeRecord): boolean {
   if (shown === undefined) return false;
   const a = shown as unknown as Readonly<Record<string, unknown>>;
@@ -71,7 +71,7 @@ function isSame(shown: Json | undefined, row: NodeRecord): boolean {
   return true;
 }
 
-/** As if it had left the plan: when its branch is taken again, it begins anew. */
+/** As if it had left the plan: when its branch is taken again, it starts over. */
 function skip({ records }: RunMemory, id: string, onSkipped: (node: string) => void): void {
   const record = records.get(id);
   if (record === undefined || record.gone === true || record.status === 'skipped') return;
@@ -81,10 +81,7 @@ function skip({ records }: RunMemory, id: string, onSkipped: (node: string) => v
   else records.set(id, { ...gone, status: 'skipped' });
 }
 
-/**
- * Puts the rows of nodes whose records are not as they were committed into the ledger, where no tree says more of them: the
- * first render of a process threw.
- */
+/** Puts changed records into the ledger when there is no tree, because the first render of a process threw. */
 export function putRecordRows(memory: RunMemory, frame: number): void {
   const { ledger, records, formerNodes } = memory;
   for (const [id, record] of records) {

@@ -7,8 +7,8 @@ export interface Timers {
 }
 
 /**
- * Why a frame is asked for, the most telling first: what the record of the frame says of it, whether it waits for others to come
- * together, and whether it makes a frame where nothing came with it.
+ * Why a frame is requested, most important first: the trigger in the frame's record, whether it waits to be batched, and whether it makes a
+ * frame even without news.
  */
 const triggerKinds = {
   start: { shown: 'start', waits: false, isEnough: true },
@@ -29,10 +29,10 @@ const inOrder = Object.keys(triggerKinds) as readonly TriggerKind[];
 
 export const MIN_FRAME_INTERVAL_MS = 250;
 
-/** Brings requests for frames together: what is urgent at once, everything else at most once in an interval. */
+/** Batches requests for frames: urgent ones at once, all others at most once per interval. */
 export interface FrameScheduler {
   request(trigger: TriggerKind): void;
-  /** The frame begins: later requests are for the next. Returns what it was asked for. */
+  /** The frame begins: later requests are for the next one. Returns the reasons for this one. */
   begin(): readonly TriggerKind[];
   close(): void;
 }
@@ -78,7 +78,7 @@ export function createFrameScheduler(
   };
 }
 
-/** What the record of a frame says of why it was made. */
+/** The trigger in the frame's record. */
 export function triggerOf(triggers: readonly TriggerKind[], written: readonly string[]): FrameTrigger {
   const first = triggers.length === 1 ? triggers[0] : inOrder.find(kind => triggers.includes(kind));
   return {
@@ -88,7 +88,7 @@ export function triggerOf(triggers: readonly TriggerKind[], written: readonly st
   };
 }
 
-/** Whether a frame is made where nothing came with its triggers. */
+/** Whether a frame is made even without news. */
 export function makesFrame(triggers: readonly TriggerKind[]): boolean {
   return triggers.some(trigger => triggerKinds[trigger]?.isEnough);
 }

@@ -16,21 +16,21 @@ import { createStormGuard } from './storm-guard.ts';
 /**
  * Makes the frames of one run. A frame has seven phases:
  *
- *   snapshot    time, random numbers and files stand still
+ *   snapshot    time, random numbers and files are fixed
  *   render      the plan says what should be going on             plan-view.ts
- *   reconcile   what left is canceled, what may start is opened   plan-view.ts, task-desk.ts
- *   commit      the frame and all that led to it is durable       run-commit.ts
- *   execute     the work of what was opened begins                task-desk.ts
+ *   reconcile   removed nodes are canceled, ready ones opened     plan-view.ts, task-desk.ts
+ *   commit      the frame and everything before it is durable     run-commit.ts
+ *   execute     the work of opened nodes starts                   task-desk.ts
  *   effects     the plan's effects run                            effect-round.ts
- *   flush       what they wrote becomes state                     state-flush.ts
+ *   flush       their writes become state                         state-flush.ts
  *
- * What comes between two frames, such as the end of work, is another round of effects and flush of the last one: handlers of
- * the plan run, and what they wrote is in the next frame.
+ * News between two frames, such as the end of work, causes another round of effects and flush of the last one: handlers of the plan run,
+ * and their writes are in the next frame.
  *
- * 1. Work begins only after the frame that starts it is committed.
- * 2. The end of a task, the fact that its handlers ran and what they wrote are in one commit: the one of the next frame.
- *    So a step takes one commit, and after a crash a task either ended with its handlers or did not end.
- * 3. State changes in the flush and nowhere else.
+ * 1. Work starts only after the frame that starts it is committed.
+ * 2. The end of a task, the fact that its handlers ran and their writes are in one commit: that of the next frame. So a step takes one
+ *    commit, and after a crash a task either ended with its handlers or did not end.
+ * 3. State changes only in the flush.
  * 4. Only commits, reads of input, permission to start and the end of child runs are awaited.
  */
 export function createFrames({ base, time, phases, view, code, work, book, ending }: EngineParts): Engine['step'] {
@@ -42,7 +42,7 @@ export function createFrames({ base, time, phases, view, code, work, book, endin
   /** The run has been quiet for a while after a frame that showed its end. */
   let isQuiet = false;
 
-  /** Takes in what came since the last step, and makes a frame of it. */
+  /** Takes in everything since the last step, and makes a frame of it. */
   async function step(triggers: readonly TriggerKind[]): Promise<RunEnd | undefined> {
     ending.cancelWait();
     const obeyed = commands.take(obey).filter(({ kind }) => kind !== 'idle' && kind !== 'input').length;
@@ -50,7 +50,7 @@ export function createFrames({ base, time, phases, view, code, work, book, endin
     if (operator.isOver) return ending.terminate();
     if (operator.takeTimeOver()) await ending.hold();
     const isBegun = view.tree !== undefined;
-    // Handlers belong to a frame: where there was none in this process, its first one comes before them.
+    // Handlers belong to a frame: if this process has made none, its first one comes before them.
     const received = signals.isDue && isBegun ? await signals.read() : [];
     const { ended, changed } = takeIn(received);
     const inputs = obeyed + received.length;
@@ -194,7 +194,7 @@ export function createFrames({ base, time, phases, view, code, work, book, endin
     }
   }
 
-  /** True where something that a render may show is another now. */
+  /** Returns whether anything that a render may show has changed. */
   function flush(): boolean {
     files.settle();
     const { changed, failed } = flushState(base, code);
@@ -203,14 +203,14 @@ export function createFrames({ base, time, phases, view, code, work, book, endin
     return changed;
   }
 
-  /** The place of a Stop or an End. */
+  /** Reaches a Stop or an End. */
   function reach(node: PlanNode): void {
     remember(node.id, { status: 'succeeded', iteration: structure.scopeOf(node.id) });
     const { reason } = node.data as { readonly reason?: string };
     if (node.kind === 'stop') operator.stop(reason ?? `the plan reached ${node.id}`);
   }
 
-  /** Its branch is not taken any more. */
+  /** Its branch is no longer taken. */
   function skip(node: string): void {
     desk.cancel(node);
     effects.nodesChanged([], [node]);

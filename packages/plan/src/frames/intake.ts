@@ -12,13 +12,13 @@ import { lastFrame } from './run-memory.ts';
 import type { TaskDesk } from './task-desk.ts';
 
 /**
- * Takes in what came from work: ends tasks, sets the records of their nodes and runs their handlers, each in a transaction
- * of its own. All of it is in the ledger for one commit.
+ * Takes in news from work: ends tasks, sets the records of their nodes and runs their handlers, each in its own transaction. All of it is
+ * in the ledger for one commit.
  */
 export interface Intake {
   /** Returns how many tasks ended. */
   take(news: readonly TaskNews[]): number;
-  /** After the flush: which handlers ran, and which came to nothing. */
+  /** After the flush: which handlers ran, and which failed. */
   settle(failed: ReadonlyMap<number, PlanError>): void;
 }
 
@@ -26,7 +26,7 @@ interface Ran {
   readonly node: RunnableNode;
   readonly task: Task;
   readonly handler: HandlerName;
-  /** Absent where the handler threw. */
+  /** Absent if the handler threw. */
   readonly transaction?: number;
   readonly error?: PlanError;
 }
@@ -122,7 +122,7 @@ export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operato
       }
       case 'blocked': {
         const { reason } = verdict;
-        // What it waits for may have come after the work looked.
+        // What it waits for may have come after the work checked.
         setRecord(task.node, woken ? { status: 'idle', told: reason } : { status: 'blocked', reason, told: reason });
         if (record?.told !== reason && reason !== 'sub_plan_paused') call(node, task, 'onBlocked', reason);
         return;

@@ -23,25 +23,22 @@ type Fields<Type extends InternalEvent['type']> = Omit<
   'v' | 'id' | 'runId' | 'seq' | 'ts' | 'type'
 >;
 
-/**
- * What changed since the last commit, as plain data. A value that ends as it was committed is not written; nothing
- * unchanged is written again.
- */
+/** Changes since the last commit, as plain data. Values that end up as committed are not written again. */
 export interface Ledger {
-  /** What a key of a space holds from the next frame on; undefined takes it away. */
+  /** The value of a key from the next frame on; undefined removes it. */
   put(space: IntervalSpace, key: string, value: Json | undefined): void;
   committed(space: IntervalSpace, key: string): Json | undefined;
-  /** What the next commit will have made of it. */
+  /** The value that the next commit will have. */
   current(space: IntervalSpace, key: string): Json | undefined;
-  /** The time as it is written down. */
+  /** The time as recorded. */
   stamp(ms?: number): Timestamp;
   task(task: Task): void;
   event<Type extends InternalEvent['type']>(type: Type, fields: Fields<Type>): void;
   contractEvent(draft: EventDraft): void;
-  /** The event that begins the log of the run, before all that was told so far. */
+  /** The first event of the run's log, before all others so far. */
   created(fields: Fields<'run.created'>): void;
   artifact(artifact: ArtifactRecord): void;
-  /** Returns its place among the transitions of its frame. */
+  /** Returns its index among the transitions of its frame. */
   transition(action: AppliedAction, key: string): number;
   /** Everything for one commit. It counts as committed only when `settle` is called. */
   writes(frame: Frame | undefined, nextFrame: number, run: RunWrite | undefined): WriteSet;
@@ -53,11 +50,11 @@ export interface Ledger {
 
 interface Pending {
   readonly value: Json | undefined;
-  /** From what is committed; made when it is first asked for. */
+  /** The change from the committed value; built on first use. */
   change: { readonly made: Change | undefined } | undefined;
 }
 
-/** `first` says how many transitions the frame has that comes first. */
+/** `first` is the number of transitions that the first frame already has. */
 export function createLedger(
   clock: Clock,
   known: ReadonlyMap<IntervalSpace, ReadonlyMap<string, Json>>,

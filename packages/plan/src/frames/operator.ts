@@ -7,28 +7,28 @@ import { DEFAULT_STOP_GRACE_MS, TASK_STOP_GRACE_MS } from './engine-options.ts';
 import type { SubPlans } from './sub-plans.ts';
 import type { TaskDesk } from './task-desk.ts';
 
-/** What is said to nodes, tasks and the run as a whole. */
+/** Commands for nodes, tasks and the run as a whole. */
 type RunCommand = Exclude<Command, { readonly kind: 'idle' | 'input' | 'invalidate' | 'files' }>;
 
-/** Does what commands say to nodes and tasks, and remembers what they say about the run. */
+/** Executes commands for nodes and tasks, and remembers those for the run. */
 export interface Operator {
   obey(command: RunCommand): CommandAnswer;
   /** The plan or a limit stops the run. */
   stop(reason: string): void;
   /**
-   * A run that is taken up asks again what waits for a person, does what its stop canceled, goes on with sub-plans that broke,
-   * and calls handlers again that failed.
+   * A resumed run repeats its questions to people, redoes work that its stop canceled, continues failed sub-plans, and calls failed
+   * handlers again.
    */
   takeUp(): void;
-  /** Whether the node was woken while its work went on, which then could not see why. Asked once. */
+  /** Whether the node was woken while its work was running and could not notice. Resets when read. */
   takeWoken(node: string): boolean;
   readonly stopping: { readonly reason: string } | undefined;
   readonly isPausing: boolean;
   /** The run must let go at once. */
   readonly isSuspended: boolean;
-  /** Nothing is waited for any more. */
+  /** Nothing more is waited for. */
   readonly isOver: boolean;
-  /** Whether the run has had its time, and a person can be asked for more. Asked once. */
+  /** Whether the run's time is over and a person can be asked for more. Resets when read. */
   takeTimeOver(): boolean;
   close(): void;
 }
@@ -39,7 +39,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
   const { run, clock, timers } = options;
   const startedAt = memory.record?.startedAt === undefined ? clock.now() : Date.parse(memory.record.startedAt);
   const woken = new Set<string>();
-  /** Whether there is someone who says what became of work that was cut off. */
+  /** Whether someone can decide about interrupted work. */
   const canAsk = options.executor.allow !== undefined;
   let stopping: { readonly reason: string } | undefined;
   let isPausing = false;
@@ -79,7 +79,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
     return true;
   }
 
-  /** Makes a node ready once more: its wait is over, or someone wants it to run again. */
+  /** Makes a node ready again: its wait is over, or a retry was requested. */
   function runAgain(node: string, why: 'due' | 'wake' | 'retry', policy?: RetryPolicy): boolean {
     const record = records.get(node);
     if (record === undefined || record.gone === true) return false;
@@ -87,7 +87,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
       woken.add(node);
       return true;
     }
-    // What is about to begin needs no retry, but may follow other rules.
+    // A node about to start needs no retry, but may get a new policy.
     if (why === 'retry' && record.status === 'idle' && policy === undefined) return false;
     const isWaiting = record.status === 'blocked' || record.status === 'scheduled';
     if (why === 'retry' ? record.status === 'running' : !isWaiting) return false;
@@ -101,7 +101,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
     return true;
   }
 
-  /** A sub-plan goes on with the child run that it had. */
+  /** A sub-plan continues with its existing child run. */
   function revive(node: string): boolean {
     const record = records.get(node);
     if (record === undefined || record.gone === true) return false;
@@ -110,7 +110,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
     return true;
   }
 
-  /** The handler of a node's end is called again, with what its work came to. */
+  /** Calls the handler of a node's end again, with the result of its work. */
   function recall(node: string): boolean {
     const record = records.get(node);
     if (record === undefined || !isUnhandled(record) || !memory.unhandled.has(node)) return false;
@@ -123,7 +123,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
     return memory.broken.has(subPlanRunId(run, node, record.iteration, childOf(record)));
   }
 
-  /** The loop may run as often as its maximum says once more, counted from the body that goes on. */
+  /** Restarts the count of the loop's maximum at the current iteration. */
   function resetLoop(node: string): boolean {
     const record = records.get(node);
     const reset = record && loopReset(record);
@@ -132,7 +132,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
     return true;
   }
 
-  /** What waits for a person asks again. */
+  /** Asks again everything that waits for a person. */
   function wakeWaiting(): void {
     for (const [node, record] of records) {
       if (record.gone !== true && record.status === 'blocked' && waitsForPerson(record.reason, canAsk))
@@ -143,7 +143,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
   const isKnown = (node: string) =>
     structure.nodeOf(node) !== undefined || (memory.formerNodes.has(node) && !structure.hasTree);
 
-  /** Whether the run has had its time. It is stopped then, unless a person can be asked for more. */
+  /** Whether the run's time is over. The run is then stopped, unless a person can be asked for more. */
   function hasTimeEnded(): boolean {
     const elapsedMs = clock.now() - startedAt;
     const { maxWallClockMs } = memory.limits;
@@ -151,7 +151,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
     const verdict = checkStop([{ run, limits, spent: NO_USAGE, elapsedMs, stopRequested: false }]);
     if (stopping !== undefined) return false;
     if (verdict.kind === 'go') {
-      // A timer may be a moment early by the clock.
+      // A timer may be slightly early by the clock.
       watchTime();
       return false;
     }
@@ -251,7 +251,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
         const child = isSubPlan ? { child: childOf(record) } : {};
         records.set(node, { ...record, ...child, status: 'idle' });
       }
-      // A replay calls those again that were.
+      // A replay calls only those that were called.
       if (options.recorded === undefined) for (const node of memory.unhandled.keys()) recall(node);
     },
     takeWoken: node => woken.delete(node),
@@ -280,7 +280,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
   };
 }
 
-/** Reasons that an answer may have ended since; what waits for a time, or for an operator's retry, is left alone. */
+/** Reasons that an answer may have resolved; waits for a time, or for an operator's retry, are left alone. */
 function waitsForPerson(reason: string | undefined, canAsk: boolean): boolean {
   if (reason === 'outcome_unknown') return canAsk;
   return reason !== undefined && /^(approval_required:|human|sub_plan_)/.test(reason);

@@ -27,7 +27,7 @@ export interface ContextParts {
   readonly artifact: ArtifactAccess;
   now(): Timestamp;
   random(): number;
-  /** What an error says about the moment. */
+  /** The context of an error. */
   moment(): ErrorContext;
 }
 
@@ -118,7 +118,7 @@ export function createPlanContext(parts: ContextParts): PlanContext<unknown, Rec
   };
 }
 
-/** Why a value does not fit its key, or undefined where it does. */
+/** Why a value does not fit its key; undefined if it does. */
 export function stateFault(plan: AnyPlan, key: string, value: Json): string | undefined {
   const schema = plan.state.shape[key] as z.ZodType | undefined;
   if (schema === undefined) return `the state of plan ${plan.name} has no key '${key}'`;
@@ -130,7 +130,7 @@ export function stateFault(plan: AnyPlan, key: string, value: Json): string | un
   return `'${place}' does not fit the state of plan ${plan.name}: ${issue?.message}`;
 }
 
-/** What an author's schema makes of a value, or what it threw: refinements are code. */
+/** The result of an author's schema, or what it threw: refinements are code. */
 function parsedBy(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unknown> | string {
   try {
     return schema.safeParse(value);
@@ -139,7 +139,7 @@ function parsedBy(schema: z.ZodType, value: unknown): z.ZodSafeParseResult<unkno
   }
 }
 
-/** Numbers from 0 up to 1 that a seed and a frame repeat. SplitMix32; not for keys. */
+/** Numbers from 0 up to 1, repeatable by seed and frame. SplitMix32; not for keys. */
 export function frameRandom(seed: number, frame: number): () => number {
   let state = (Math.imul(seed ^ 0x5bd1_e995, 0x9e37_79b1) ^ Math.imul(frame + 1, 0x85eb_ca6b)) >>> 0;
   return () => {

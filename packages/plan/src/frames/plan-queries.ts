@@ -7,14 +7,14 @@ import { createReadable, noteRead } from '../render/tracked.ts';
 import { frozen } from '../state/frozen.ts';
 import { QUERY, TABLE } from './read-book.ts';
 
-/** `ctx.db`: queries of what is committed, and which of them are out of date. */
+/** `ctx.db`: queries of committed data, and which of them are out of date. */
 export interface PlanQueries {
   readonly access: QueryAccess;
-  /** These tables are others now. */
+  /** These tables changed. */
   invalidate(tables: readonly QueryTable[]): void;
-  /** This was committed. */
+  /** Call it after each commit. */
   committed(writes: WriteSet): void;
-  /** What the render read last under a key of its record. */
+  /** The last answer that the render read under a key. */
   answerOf(key: string): Json | undefined;
 }
 
@@ -52,7 +52,7 @@ export function createPlanQueries(
     },
     invalidate,
     committed(writes) {
-      // Where nobody asked anything yet, nobody waits.
+      // Without any query, nothing is out of date.
       if (answers.size > 0) invalidate(tablesOf(writes));
     },
     answerOf: key => answers.get(key),
@@ -60,7 +60,7 @@ export function createPlanQueries(
 
   function answer(ask: NonNullable<typeof query>, sql: string, params: readonly Json[]): unknown {
     try {
-      // Rows of a database may be objects of its own kind; plain copies of them are plain data.
+      // Rows of a database may have another prototype; copies of them are plain data.
       return ask(sql, params).map(row => (typeof row === 'object' && row !== null ? structuredClone(row) : row));
     } catch (cause) {
       return refuse(`the query failed: ${thrownMessage(cause)}`, cause);

@@ -15,22 +15,22 @@ import { putNodeRows } from './frame-rows.ts';
 import { createReadBook, LOOP, type ReadBook, type ReadSources } from './read-book.ts';
 
 /**
- * What the plan shows: the tree of this frame, and what it changes of the last one.
+ * The plan's tree in this frame, and its changes since the last one.
  *
- * 1. A render that throws leaves everything as it was: no loop has turned, and the tree is that of the last frame.
- * 2. The first tree of a process is compared with what the process before it committed.
+ * 1. A render that throws changes nothing: no loop has turned, and the tree is that of the last frame.
+ * 2. The first tree of a process is compared with what the previous process committed.
  */
 export interface PlanView {
-  /** Renders, and says what the frame asks for. */
+  /** Renders, and collects what the frame asks for. */
   settle(): Settled;
-  /** Compares the new tree with the last one and puts what differs into the ledger. Nodes that left are told first. */
+  /** Compares the new tree with the last one and puts the differences into the ledger. Removed nodes are reported first. */
   reconcile(next: PlanNode, onLeft: (node: string) => void): TreeChange;
-  /** What renders read. */
+  /** The reads of renders. */
   readonly reads: ReadBook;
   readonly renderer: Renderer;
   /** Whether a Phase named VERIFY runs. */
   readonly isVerifying: boolean;
-  /** Of the last frame. */
+  /** The tree of the last frame. */
   readonly tree: PlanNode | undefined;
   shown(): TreeNode | undefined;
 }
@@ -38,20 +38,20 @@ export interface PlanView {
 export interface Settled {
   readonly tree: PlanNode;
   readonly activity: Activity;
-  /** What the frame asks for of effects. */
+  /** The frame's effects. */
   readonly calls: readonly EffectCall[];
-  /** A loop wants another turn, which belongs to the next frame. */
+  /** A loop wants another iteration, which belongs to the next frame. */
   readonly goesOn: boolean;
 }
 
 interface TreeChange {
   readonly mounted: readonly NodeKey[];
   readonly unmounted: readonly NodeKey[];
-  /** Mounted in this process: all of them in its first frame. */
+  /** Mounted in this process: all nodes in its first frame. */
   readonly added: readonly PlanNode[];
 }
 
-/** `context` is what the plan's code gets. */
+/** `context` is passed to the plan's code. */
 export function createPlanView(
   base: EngineBase,
   context: unknown,
@@ -70,7 +70,7 @@ export function createPlanView(
   const rendering = { renderer, structure, records, iterations };
   const callsOf = (activity: Activity) => effects.calls(activity, renderer);
   let tree: PlanNode | undefined;
-  /** Phases of the plan that are named so. */
+  /** The plan's phases with that name. */
   const verifying = new Set<string>();
   return {
     renderer,
@@ -114,7 +114,7 @@ export function shownTree(tree: PlanNode, structure: Structure, records: Readonl
   });
 }
 
-/** What a render is made with. */
+/** The parts of a render. */
 export interface Rendering {
   readonly renderer: Renderer;
   readonly structure: Structure;
@@ -123,9 +123,9 @@ export interface Rendering {
 }
 
 /**
- * Renders until no loop wants to turn: what a loop shows depends on its iteration, and whether it turns on what it shows.
- * A loop turns at most once a frame and may be left in the same frame, so this ends. Where a render throws, no loop has
- * turned and the structure is that of `shown`, the tree of the last frame.
+ * Renders until no loop wants to turn: a loop's content depends on its iteration, and whether it turns depends on its content. A loop turns
+ * at most once a frame and may be left in the same frame, so this ends. If a render throws, no loop has turned and the structure is that of
+ * `shown`, the tree of the last frame.
  */
 export function settle(
   { renderer, structure, records, iterations }: Rendering,

@@ -30,7 +30,7 @@ import { settle, shownTree } from './plan-view.ts';
 /** What the first frame of a run would show and do. */
 export interface PlanPreview {
   readonly tree: TreeNode;
-  /** Nodes whose work would start first, in the order of the tree. */
+  /** Nodes whose work would start first, in tree order. */
   readonly starts: readonly string[];
   /** Effects that would run. */
   readonly effects: readonly string[];
@@ -44,7 +44,7 @@ export interface PreviewOptions {
   readonly files?: PlanFiles;
 }
 
-/** Nothing but the render is called, and a render writes nothing. */
+/** Only the render is called, and a render writes nothing. */
 const unused = {
   run: '' as RunId,
   known: new Set<ArtifactId>(),
@@ -55,7 +55,7 @@ const unused = {
   onWritten() {},
 };
 
-/** Renders the first frame of a plan. Nothing is executed, and nothing is committed. */
+/** Renders the first frame of a plan. Nothing is executed or committed. */
 export function previewPlan(
   plan: AnyPlan,
   input: Json,

@@ -1,23 +1,23 @@
 import type { Renderer } from '../render/renderer.ts';
 import type { EngineBase, PlanCode } from './engine.ts';
 
-/** Before keys of reads: loops, tables that a query waits for, queries themselves, volatile state, files. */
+/** Prefixes of read keys: loops, tables that a query waits for, queries, volatile state, files. */
 export const LOOP = 'loop:';
 export const TABLE = 'db:';
 export const QUERY = 'query:';
 export const VOL = 'vol:';
 export const FILE = 'file:';
 
-/** What renders read, as rows: one when a key begins to be read, one when it ends. Costs what changed. */
+/** The reads of renders, as rows: one when a key starts to be read, one when it stops. Costs only what changed. */
 export interface ReadBook {
-  /** Puts what changed since the last frame. */
+  /** Records the changes since the last frame. */
   put(): void;
-  /** Whether everything that the render read is kept. */
+  /** Whether everything that the render read is recorded. */
   readonly isRecorded: boolean;
   readonly waitsForTables: boolean;
 }
 
-/** Where what is read besides state comes from. */
+/** The sources of reads besides state. */
 export type ReadSources = Pick<PlanCode, 'files' | 'queries'>;
 
 export function createReadBook(
@@ -25,9 +25,9 @@ export function createReadBook(
   renderer: Renderer,
   { files, queries }: ReadSources,
 ): ReadBook {
-  /** Whether what was read of volatile state and of queries is kept too. */
+  /** Whether reads of volatile state and queries are recorded too. */
   const keepsPassing = options.keepVolatile === true;
-  /** Contents of files are kept where there are blobs to keep them in. */
+  /** File contents are stored if there are blobs to store them in. */
   const keepsFiles = options.blobs !== undefined;
   const { ledger, volatile } = memory;
   const passing = new Set<string>();

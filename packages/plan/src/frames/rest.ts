@@ -10,7 +10,7 @@ import { lastFrame, type RunMemory } from './run-memory.ts';
 /** The statuses of runs that nothing drives. */
 export type RestStatus = Exclude<RunEnd['status'], 'lost'>;
 
-/** What a node shows that had begun and was not done when its run came to rest: of itself, nothing goes on in it. */
+/** The status of a started, unfinished node after its run came to rest: it must not show as running. */
 const atRest: Record<RestStatus, NodeStatus> = {
   completed: 'succeeded',
   failed: 'failed',
@@ -20,25 +20,22 @@ const atRest: Record<RestStatus, NodeStatus> = {
   stalled: 'idle',
 };
 
-/** The record of a node that shows that it runs, after its run came to rest. */
+/** The record of a running node after its run came to rest. */
 export function restedRecord(record: NodeRecord, status: RestStatus): NodeRecord {
   return { ...record, status: atRest[status] };
 }
 
-/** The record of a node whose work was cut off. */
+/** The record of a node whose work was interrupted. */
 export function leftRecord(record: NodeRecord, action: Exclude<OrphanAction['kind'], 'cancel'>): NodeRecord {
   const status = { retry: 'idle', abandon: 'abandoned', ask: 'blocked' } as const;
   const { reason: _, ...rest } = record;
   return { ...rest, status: status[action], ...(action === 'ask' ? { reason: 'outcome_unknown' } : {}) };
 }
 
-/**
- * Puts the statuses of a run that comes to rest into the ledger: none of them says that something runs. The work itself was
- * let go of before.
- */
+/** Puts the statuses of a run that comes to rest into the ledger, none of them as running. Its work was already released. */
 export function putRestRows(memory: RunMemory, structure: Structure, status: RestStatus): void {
   const frame = lastFrame(memory);
-  // A handler that was to be called again was not: its node is where it was.
+  // A handler that was to be called again was not: its node keeps its state.
   for (const [id, record] of memory.records) {
     if (!isRecalled(record)) continue;
     memory.records.set(id, { ...record, status: 'failed' });
@@ -50,7 +47,7 @@ export function putRestRows(memory: RunMemory, structure: Structure, status: Res
     const row = memory.ledger.current('status', id) as NodeRecord | undefined;
     if (row !== undefined) putStatus(memory, id, restedRecord(row, status));
   }
-  // All work may be done, and the plan itself has failed or got nowhere.
+  // All work may be done while the plan itself has failed or stalled.
   const root = memory.ledger.current('status', ROOT_ID) as NodeRecord | undefined;
   const isFailed = status === 'failed' || status === 'stalled';
   if (isFailed && root?.status !== 'failed' && (root !== undefined || structure.hasTree)) {

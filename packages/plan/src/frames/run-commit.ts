@@ -15,20 +15,20 @@ import type { EngineBase, PlanCode } from './engine.ts';
 import type { RunEnd } from './engine-options.ts';
 import { isUntouched } from './run-memory.ts';
 
-/** What a commit must make durable first, and is told to after. */
+/** What a commit must make durable first, and what is notified after it. */
 type CommittedCode = Pick<PlanCode, 'signals' | 'queries' | 'files' | 'artifacts'>;
 
-/** The commits of a run: each takes everything in the ledger, and what the run itself became. */
+/** The commits of a run: each takes everything in the ledger, and the changes of the run itself. */
 export interface RunCommit {
-  /** Returns the end only where the commit failed. */
+  /** Returns an end only if the commit failed. */
   commit(frame: Frame | undefined, end: RunEnd | undefined): Promise<RunEnd | undefined>;
-  /** Commits what is left together with the end. */
+  /** Commits the rest together with the end. */
   finish(end: RunEnd): Promise<RunEnd>;
   /** Whether the next commit can write this end: a run cannot be created in its end, nor go from one end to another. */
   canEnd(end: RunEnd): boolean;
-  /** The version of its plan that the run goes on with, if that is not the first. */
+  /** The version of its plan that the run continues with, if not the first. */
   readonly planVersion: { readonly planVersion?: number };
-  /** The phase of the run that the next commit shows. */
+  /** Sets the run's phase for the next commit. */
   setPhase(phase: 'EXECUTE' | 'VERIFY'): void;
 }
 
@@ -72,7 +72,7 @@ export function createRunCommit({ options, memory, commands }: EngineBase, code:
       ...(end?.status === 'stopped' ? { stopReason: end.reason } : {}),
       ...(end?.status === 'failed' ? { error: end.error } : {}),
     };
-    // Why it ended before is over when it goes on.
+    // A reason for an earlier end no longer applies when the run continues.
     const over: Pick<RunChange, 'stopReason' | 'error'> = {
       ...(status === 'stopped' && to !== 'stopped' ? { stopReason: null } : {}),
       ...(status === 'failed' && to !== 'failed' ? { error: null } : {}),
@@ -92,7 +92,7 @@ export function createRunCommit({ options, memory, commands }: EngineBase, code:
     };
   }
 
-  /** Taking a run over is part of the first commit, so nobody owns a run that he did nothing to. */
+  /** Claiming a run is part of the first commit, so that a process owns only runs that it changed. */
   function claimOf(): Pick<RunChange, 'epoch' | 'owner'> | undefined {
     if (!isClaimDue) return undefined;
     isClaimDue = false;
@@ -134,7 +134,7 @@ export function createRunCommit({ options, memory, commands }: EngineBase, code:
     signals.committed(committed.value.nextSeq, writes.events?.length ?? 0);
     if (frame !== undefined) memory.nextFrame += 1;
     queries.committed(writes);
-    // Whoever asked for something is told when it is known what became of the run.
+    // If an end is due, callers are answered once the outcome of the run is known.
     if (!isEndDue) commands.committed();
     return undefined;
   }
@@ -153,7 +153,7 @@ export function createRunCommit({ options, memory, commands }: EngineBase, code:
   };
 }
 
-/** The files that a run goes on with, where they are others than those it went on with before. */
+/** The files that a run continues with, if they changed. */
 function newSourceOf(record: RunRecord | undefined, source: RunSource | undefined): RunSource | undefined {
   return record === undefined || source === undefined || isSamePlan(record.source, source) ? undefined : source;
 }

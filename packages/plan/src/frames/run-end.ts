@@ -7,21 +7,21 @@ import type { Settled } from './plan-view.ts';
 import { putRestRows } from './rest.ts';
 import type { RunMemory } from './run-memory.ts';
 
-/** How a run comes to its end, or to rest. */
+/** How a run ends, or comes to rest. */
 export interface Ending {
-  /** How the run stands if nothing goes on and nothing is about to; `ready` is how much could still start. */
+  /** The run's end if nothing is running or about to; `ready` is how much could still start. */
   outcome(activity: Activity, ready: number): Ended | undefined;
-  /** The end of the run, where the frame itself shows it and no effect can still say otherwise. */
+  /** The run's end, if the frame itself shows it and no effect can still change it. */
   early(settled: Settled): Ended | undefined;
-  /** A plan with effects may still be told something: it ends when it has been quiet for a while. */
+  /** A plan with effects may still get news: it ends after it has been quiet for a while. */
   waitForQuiet(activity: Activity): void;
-  /** Something may have come: that wait is over. */
+  /** There may be news: that wait is over. */
   cancelWait(): void;
   /** Ends the run with what is left to commit, and rests its work and its children. */
   finish(end: Ended): Promise<RunEnd>;
   /** Ends the run without waiting for its work. */
   terminate(): Promise<RunEnd>;
-  /** Lets go of all work until a person gives the run more time. What would start now asks for it, too. */
+  /** Releases all work until a person gives the run more time. Work that would start now asks for it, too. */
   hold(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function createEnding({ base, phases, view, code, work, book }: Omit<Engi
   function outcome(activity: Activity, ready: number): Ended | undefined {
     if (desk.hasNews || signals.isDue) return undefined;
     const { stopping, isPausing } = operator;
-    // The time of a next attempt is kept with its task: nobody who pauses a run waits for it.
+    // The time of a next attempt is stored with its task, so a pause does not wait for it.
     if ((isPausing ? desk.working : desk.busy) > 0) return undefined;
     if (stopping !== undefined) return { status: 'stopped', reason: stopping.reason };
     if (activity.done || activity.ending?.kind === 'end') {
@@ -52,7 +52,7 @@ export function createEnding({ base, phases, view, code, work, book }: Omit<Engi
     outcome,
     early({ activity, calls, goesOn }) {
       if (goesOn || queue.size > 0 || effects.any || effects.isDue(calls)) return undefined;
-      // A query sees what this frame commits only in the next one.
+      // A query sees this frame's commit only in the next one.
       if (view.reads.waitsForTables) return undefined;
       // A frame shows what it was rendered with: statuses of a run at rest come after it.
       if (memory.running.size > 0) return undefined;
@@ -76,7 +76,7 @@ export function createEnding({ base, phases, view, code, work, book }: Omit<Engi
       const reason = operator.stopping?.reason ?? 'the run was ended';
       await subPlans.end('terminate', reason);
       desk.terminate();
-      // Children that waited have no engine; they are being stopped now.
+      // Children that waited have no engine; they are stopped here.
       await subPlans.end('terminate', reason);
       putRestRows(memory, structure, 'stopped');
       return book.finish({ status: 'stopped', reason });
@@ -99,7 +99,7 @@ function nodeFailure({ records }: RunMemory, structure: Structure): TaskError {
   const isFailed = ([id]: readonly [string, unknown]) =>
     structure.signatureOf(id) !== undefined && failed.includes(structure.statusOf(id));
   const [id, record] = [...records].find(isFailed) ?? [];
-  // What was thrown says itself what it is.
+  // The thrown text says what it is.
   const reason = record?.reason?.replace(/^threw: (Error: )?/, '') ?? `it was ${record?.status ?? 'lost'}`;
   return { class: 'terminal', code: 'plan/task-failed', message: `Node ${id ?? '?'} failed: ${reason}` };
 }

@@ -21,37 +21,37 @@ import { isUnhandled, type NodeRecord, nodeRecord } from '../structure/node-reco
 import { createFrameDigest, type FrameDigest } from './frame-digest.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 
-/** Everything the engine knows of a run; all of it that must last is in the ledger too. */
+/** Everything that the engine knows about a run; durable parts are in the ledger too. */
 export interface RunMemory {
   readonly state: Readable;
   readonly volatile: Readable;
-  /** Records of nodes, also of those that left the plan. */
+  /** Records of nodes, including those that left the plan. */
   readonly records: Map<string, NodeRecord>;
-  /** Nodes whose status says that they run. */
+  /** Nodes with a running status. */
   readonly running: Set<string>;
-  /** Tasks that came to their end, by node, where the handler of that end failed in an earlier process. */
+  /** Ended tasks, by node, whose handler failed in an earlier process. */
   readonly unhandled: Map<string, Task>;
-  /** Work with effects outside that was cut off, oldest first: whether it happened is unknown. */
+  /** Interrupted work with effects outside, oldest first: whether it happened is unknown. */
   readonly orphaned: Task[];
-  /** Tasks that have not come to their end. */
+  /** Tasks that have not ended. */
   readonly tasks: Map<TaskId, Task>;
   readonly ledger: Ledger;
   readonly clean: CleanData;
   readonly digest: FrameDigest;
-  /** Effects that ran. One that failed counts as if it had not: it runs again. */
+  /** Effects that ran. A failed one counts as if it had not, and runs again. */
   readonly effects: ReadonlyMap<string, EffectMemory>;
-  /** Nodes of the last frame that an earlier process committed, with their kinds. */
+  /** Nodes of the last frame of an earlier process, with their kinds. */
   readonly formerNodes: ReadonlyMap<string, string>;
   /** Keys that it read. */
   readonly formerReads: ReadonlySet<string>;
   limits: StopConditions;
-  /** They are others than the reader has. */
+  /** Whether they differ from the reader's. */
   areLimitsChanged: boolean;
-  /** Artifacts that are kept already. */
+  /** Artifacts that are already stored. */
   readonly artifacts: ReadonlySet<ArtifactId>;
-  /** Runs of sub-plans that have not come to their end. */
+  /** Runs of sub-plans that have not ended. */
   readonly children: readonly RunRecord[];
-  /** Runs of sub-plans that failed in their plan, not in their work: they can go on. */
+  /** Runs of sub-plans that failed in their plan, not in their work: they can continue. */
   readonly broken: ReadonlySet<RunId>;
   /** The last three, oldest first. */
   lastChanges: readonly StateChange[];
@@ -59,7 +59,7 @@ export interface RunMemory {
   record: RunRecord | undefined;
 }
 
-/** The frame that is being worked on between two commits of frames: the last one. */
+/** The current frame between two frame commits: the last one. */
 export function lastFrame({ nextFrame }: Pick<RunMemory, 'nextFrame'>): number {
   return Math.max(0, nextFrame - 1);
 }
@@ -69,14 +69,14 @@ export interface MemorySource {
   readonly run: RunId;
   readonly reader: RunReader;
   readonly clock: Clock;
-  /** Of a run that is not there yet. */
+  /** For a run that does not exist yet. */
   readonly limits?: StopConditions | undefined;
   readonly clean?: CleanData | undefined;
-  /** The reader has only its record: nothing else is asked for. */
+  /** The reader has only its record: nothing else is read. */
   readonly isNew?: boolean;
 }
 
-/** The memory of a run: of a new one, or as the reader has it. */
+/** The memory of a run: new, or loaded from the reader. */
 export async function loadMemory(source: MemorySource): Promise<RunMemory> {
   const { plan, run, reader, clock, limits = {}, clean = asGiven, isNew = false } = source;
   const record = await reader.run(run);
@@ -99,7 +99,7 @@ export async function loadMemory(source: MemorySource): Promise<RunMemory> {
     const plain = frozen(value);
     if (plain.ok) state.set(key, plain.value);
   }
-  // A run may have ended before its first frame, with its first values written.
+  // A run may have ended before its first frame, with its initial values written.
   if (frames === 0 && count === 0) {
     for (const [key, given] of initialState(plan)) {
       const value = clean(given);
@@ -175,7 +175,7 @@ async function hasUnhandled(reader: RunReader, run: RunId, frames: number): Prom
   return [...rows.values()].some(row => isUnhandled(nodeRecord.parse(row)));
 }
 
-/** The work of each node whose end no handler has taken in. */
+/** The ended work of each node that no handler has taken in. */
 async function unhandledOf(
   reader: RunReader,
   run: RunId,
@@ -216,7 +216,7 @@ export async function transitionsOf(reader: RunReader, run: RunId, frame: number
   }
 }
 
-/** What of a row counts for the digest: positions in files, names of handlers and what is left for them to do do not. */
+/** The part of a row that counts for the digest: without source positions, handler names and pending calls. */
 export function digested(space: IntervalSpace, value: Json): Json {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   if (space === 'status' && 'unhandled' in value) {
@@ -228,7 +228,7 @@ export function digested(space: IntervalSpace, value: Json): Json {
   return rest;
 }
 
-/** Whether the run was made by this owner and nothing has driven it yet: it is begun, not taken up. */
+/** Whether this owner created the run and nothing has driven it: it is started, not resumed. */
 export function isUntouched({ frames, version, status, owner }: RunRecord, by: OwnerId): boolean {
   return frames === 0 && version === 1 && status === 'running' && owner === by;
 }

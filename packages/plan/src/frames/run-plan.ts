@@ -12,8 +12,8 @@ import { loadMemory } from './run-memory.ts';
 import { signalFault } from './signals.ts';
 
 /**
- * Runs a plan until it ends, waits for a person, is paused or stalls: from its first frame, or from where the reader has
- * it. The loop waits at one place, for a frame to become due.
+ * Runs a plan until it ends, waits for a person, is paused or stalls: from its first frame, or from its stored state. The loop waits at one
+ * place, for a frame to become due.
  */
 export function runPlan(options: PlanRunOptions): PlanRun {
   const { suspend: _, abandon: __, ...run } = drivePlan(options, 0);
@@ -65,7 +65,7 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
       await engine.close();
     }
   };
-  /** Whatever the author's code made the engine throw: what was not committed did not happen. */
+  /** Handles anything that the author's code made the engine throw: uncommitted changes did not happen. */
   const failWith = async (thrown: unknown): Promise<RunEnd> => {
     const failed = failedWith(asPlanError(thrown, 'plan/render-failed', { run: options.run }));
     const record = await options.reader.run(options.run);
@@ -104,7 +104,7 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
   };
 }
 
-/** Who gave a command, where nobody says. */
+/** The default author of a command. */
 const OPERATOR = 'operator';
 
 function letGo(run: string): RunEnd {

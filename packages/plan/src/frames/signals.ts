@@ -12,31 +12,31 @@ export interface Signal {
 }
 
 /**
- * The signals of a run: what others appended to its events, and the plan's handlers for it.
+ * The signals of a run: events that others appended, and the plan's handlers for them.
  *
- * 1. The first event that was not taken in is part of the run's record, and moves on in the commit of what its signals
- *    brought about: so a signal counts once, whatever dies.
+ * 1. The position of the first unread event is part of the run's record, and advances in the commit of the signals' effects: so a signal
+ *    counts once, whichever process dies.
  * 2. Handlers belong to the plan, so its root stands for them in the log.
  */
 export interface Signals {
-  /** Something may be there. */
+  /** There may be signals. */
   expect(): void;
-  /** The signals that came since and have a handler, in their order. Reads only where something may be there. */
+  /** New signals that have a handler, in order. Reads only if there may be any. */
   read(): Promise<readonly Signal[]>;
-  /** Calls each handler in a transaction of its own. */
+  /** Calls each handler in its own transaction. */
   take(signals: readonly Signal[]): void;
-  /** After the flush: which handlers ran, and which came to nothing. */
+  /** After the flush: which handlers ran, and which failed. */
   settle(failed: ReadonlyMap<number, PlanError>): void;
-  /** A commit of the run's own: its events are no input. */
+  /** A commit of the run itself: its events are not input. */
   committed(nextSeq: number, own: number): void;
-  /** How far the run has read, if its record is to say so in the next commit. */
+  /** How far the run has read, if its record should say so in the next commit. */
   toKeep(isEnd: boolean): number | undefined;
-  /** Others wrote between our commits, and it was not read yet. */
+  /** Others wrote between our commits, which is not read yet. */
   readonly isDue: boolean;
 }
 
 const PAGE = 500;
-/** A record that lags behind by more than this would make the next process read too much. */
+/** A record that lags behind by more would make the next process read too much. */
 const MAX_LAG = 1000;
 
 interface Ran {
@@ -45,7 +45,7 @@ interface Ran {
   readonly error?: PlanError;
 }
 
-/** `context` is what the plan's code gets. */
+/** `context` is passed to the plan's code. */
 export function createSignals({ options, memory, queue }: EngineBase, context: unknown): Signals {
   const { run, plan, reader } = options;
   const handlers = plan.signals ?? {};
@@ -121,12 +121,12 @@ export function createSignals({ options, memory, queue }: EngineBase, context: u
   };
 }
 
-/** Why a plan does not take a signal. */
+/** Why a plan refuses a signal. */
 export type SignalFault =
   | { readonly kind: 'unknown'; readonly plan: string; readonly known: readonly string[] }
   | { readonly kind: 'invalid'; readonly plan: string; readonly place: string; readonly why: string };
 
-/** Why a plan would do nothing with a signal, or undefined where it has a handler that takes the payload. */
+/** Why a plan would ignore a signal; undefined if it has a handler that accepts the payload. */
 export function signalFault(plan: AnyPlan, name: string, payload: unknown): SignalFault | undefined {
   const signals = plan.signals ?? {};
   if (!Object.hasOwn(signals, name)) return { kind: 'unknown', plan: plan.name, known: Object.keys(signals) };

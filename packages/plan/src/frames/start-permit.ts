@@ -6,18 +6,18 @@ import type { Operator } from './operator.ts';
 import type { SubPlans } from './sub-plans.ts';
 
 /**
- * Says which of the nodes that are ready may start. A run that was asked to stop, or of which nobody can say what it may do,
- * is stopped. So is one that reached a limit where nobody can be asked to raise it; else work waits for the answer.
+ * Decides which of the ready nodes may start. A run that was asked to stop, or whose permission cannot be determined, is stopped. So is one
+ * that reached a limit if nobody can be asked to raise it; otherwise its work waits for the answer.
  */
 export interface StartPermit {
-  /** A limit is reached: what starts asks a person first. */
+  /** A limit is reached: work asks a person before it starts. */
   readonly isLimited: boolean;
   of(ready: readonly RunnableNode[]): Promise<readonly RunnableNode[]> | readonly RunnableNode[];
 }
 
 export function createStartPermit({ options }: EngineBase, operator: Operator, subPlans: SubPlans): StartPermit {
   const { run, mayStart, executor } = options;
-  /** Where nobody can say whether work may start, it may not. */
+  /** If permission cannot be determined, nothing may start. */
   let isLimited = false;
   const verdict = async (): Promise<StopVerdict | { readonly kind: 'stop'; readonly reason: string }> => {
     try {
@@ -45,7 +45,7 @@ export function createStartPermit({ options }: EngineBase, operator: Operator, s
     of(ready) {
       isLimited = false;
       if (operator.stopping !== undefined || operator.isPausing) return [];
-      // A child that was stopped by a limit has its parent stopped by it, not failed.
+      // A child stopped by a limit stops its parent too, instead of failing it.
       const times = ready.length + (subPlans.takeStopped() ? 1 : 0);
       return mayStart === undefined || times === 0 ? ready : ifAllowed(ready, times);
     },

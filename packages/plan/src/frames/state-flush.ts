@@ -7,16 +7,16 @@ import type { EngineBase, PlanCode } from './engine.ts';
 import { STATE, stateFault, VOLATILE } from './plan-context.ts';
 
 export interface StateFlush {
-  /** Something that a render may show is another now. */
+  /** Anything that a render may show has changed. */
   readonly changed: boolean;
-  /** Transactions that came to nothing. */
+  /** Transactions that failed. */
   readonly failed: ReadonlyMap<number, PlanError>;
 }
 
-/** Where what is queued beside state goes. */
+/** Where queued changes besides state go. */
 type FlushOutlets = Pick<PlanCode, 'files' | 'artifacts'>;
 
-/** Applies what is queued as one step: to what renders read, to files, and to the ledger for the next commit. */
+/** Applies the queue as one step: to what renders read, to files, and to the ledger for the next commit. */
 export function flushState({ options, memory, queue }: EngineBase, outlets: FlushOutlets): StateFlush {
   const actions = queue.take();
   if (actions.length === 0) return { changed: false, failed: new Map() };
@@ -33,7 +33,7 @@ export function flushState({ options, memory, queue }: EngineBase, outlets: Flus
         const fault = isDurable(key) ? stateFault(options.plan, key.slice(STATE.length), value) : undefined;
         return fault === undefined ? undefined : new PlanError('plan/state-invalid', fault);
       },
-      // What is written to a file is the file's.
+      // File contents are written unchanged.
       (key, value) => (key.startsWith(FILE_WRITE) ? value : memory.clean(value)),
     );
   let flushed = apply(actions);
@@ -74,12 +74,12 @@ export function flushState({ options, memory, queue }: EngineBase, outlets: Flus
   }
   if (durable.size > 0) state.write(durable);
   if (passing.size > 0) volatile.write(passing);
-  // A file that was written may be one that a render read.
+  // A written file may be one that a render read.
   const isShown = (key: string) => !key.startsWith(ARTIFACT);
   return { changed: [...changes.keys()].some(isShown), failed };
 }
 
-/** Files are written last: only where everything else of their transaction fits. */
+/** Files are written last: only if everything else in their transaction is valid. */
 function writeFiles(applied: readonly AppliedAction[], outlets: FlushOutlets): ReadonlyMap<number, PlanError> {
   const failed = new Map<number, PlanError>();
   for (const action of applied) {

@@ -1,18 +1,18 @@
 import type { Digest, StallEvidence } from '@signalbox/model';
 
-/** Bounds on frames that came of nothing: no task ended in them, and no input arrived. */
+/** Bounds on idle frames, in which no task ended and no input arrived. */
 export interface StormLimits {
   readonly perSecond: number;
   readonly perMinute: number;
   readonly perRun: number;
-  /** How often the same plan, statuses and state may come up. */
+  /** How often the same plan, statuses and state may recur. */
   readonly repeats: number;
 }
 
 const defaultStormLimits: StormLimits = { perSecond: 10, perMinute: 200, perRun: 1000, repeats: 3 };
 
 export interface StormGuard {
-  /** Counts a frame. Returns the evidence when the plan goes round in circles. */
+  /** Counts a frame. Returns the evidence when the plan goes in circles. */
   check(frame: {
     readonly productive: boolean;
     readonly signature: Digest;

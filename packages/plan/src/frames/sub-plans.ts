@@ -6,30 +6,30 @@ import type { EngineBase } from './engine.ts';
 import type { DrivenRun, PlanRunOptions, RunEnd } from './engine-options.ts';
 import type { TaskOutcome, TaskRequest } from './task-executor.ts';
 
-/** How deep runs nest. A plan that runs itself would otherwise never end. */
+/** The nesting limit of runs. A plan that runs itself would otherwise never end. */
 const MAX_SUB_PLAN_DEPTH = 16;
 
 /**
  * The child runs of a run.
  *
- * 1. A sub-plan node has one child run for each time it is begun; after a crash the same child is found again.
- * 2. A child that is live ends before its parent does. One whose node is gone is stopped, also if the parent died before.
+ * 1. A sub-plan node has one child run for each time it is started; after a crash the same child is found again.
+ * 2. A live child ends before its parent does. One whose node is gone is stopped, even if the parent died before.
  */
 export interface SubPlans {
-  /** Starts or takes up the child of a sub-plan node. */
+  /** Starts or resumes the child of a sub-plan node. */
   work(node: SubPlanNode, request: TaskRequest, place: ChildPlace): Promise<TaskOutcome>;
-  /** The children are to pause, those that start later too. */
+  /** Pauses the children, including those that start later. */
   pause(by: string, now: boolean): void;
-  /** A child that waits is not wanted any more. */
+  /** A waiting child is no longer wanted. */
   drop(node: string, iteration: number, child: number): void;
-  /** After a crash: children that no task wants are stopped. */
+  /** After a crash: stops children that no task wants. */
   sweep(wanted: ReadonlySet<RunId>): void;
   idOf(node: string, iteration: number, child: number): RunId;
-  /** Ends what is live, at once, as paused. */
+  /** Pauses live children at once. */
   suspend(): Promise<void>;
-  /** Ends what is live, at once: for good, for as long as the parent rests, or without a trace. */
+  /** Ends live children at once: for good, for as long as the parent rests, or without a trace. */
   end(how: 'terminate' | 'suspend' | 'abandon', reason: string): Promise<void>;
-  /** A child was stopped, not by us: whoever limits the parent may want it to stop too. Asked once. */
+  /** Whether a child was stopped, not by us: its limit may stop the parent too. Resets when read. */
   takeStopped(): boolean;
   /** Children that are live or being stopped. */
   readonly busy: number;
@@ -38,7 +38,7 @@ export interface SubPlans {
 interface ChildPlace {
   /** Which child of the node this is. */
   readonly child: number;
-  /** The child was stopped with its parent, or failed in its plan, and the parent was taken up again. */
+  /** The child was stopped with its parent, or failed in its plan, and the parent was resumed. */
   readonly isRevived: boolean;
 }
 
@@ -157,7 +157,7 @@ export function createSubPlans({ options, memory, depth, startChild, later }: En
   };
 }
 
-/** A child that came to its end while nobody looked. What failed is not begun again: its own tasks were tried again. */
+/** A child that ended while nobody watched. A failed one is not started again: its own tasks were retried. */
 function endedBefore(id: RunId, known: RunRecord | undefined, isRevived: boolean): TaskOutcome | undefined {
   switch (known?.status) {
     case 'failed': {

@@ -43,44 +43,43 @@ type Verdict =
   | { readonly kind: 'blocked'; readonly reason: string };
 
 /**
- * Where tasks are made, started, ended and canceled. It writes rows and events into the ledger; whoever calls it commits
- * before `begin` starts the work.
+ * Creates, starts, ends and cancels tasks. It writes rows and events into the ledger; the caller commits before `begin` starts the work.
  */
 export interface TaskDesk {
-  /** A task for a node that is ready, or the one that waits for it. Its work begins with `begin`. */
+  /** Creates a task for a ready node, or reuses the waiting one. Its work starts with `begin`. */
   open(node: RunnableNode, isLimited: boolean): void;
-  /** Starts the work of every task that was opened, and recalls what handlers have not taken in. Called after the commit. */
+  /** Starts the work of every opened task, and recalls results that no handler has taken in. Called after the commit. */
   begin(): void;
   /** Ends an attempt. */
   close(id: TaskId, outcome: TaskOutcome, stale: boolean): Verdict;
-  /** What came from work since this was last asked. */
+  /** News from work since the last call. */
   takeNews(): readonly TaskNews[];
   readonly hasNews: boolean;
   /** Cancels the task of a node, if it has one: its work is asked to end. */
   cancel(node: string): void;
   /**
-   * Asks all work to end that can be done again; an attempt that fails then counts as none. Child runs, and work whose effects
-   * nobody can undo, go on.
+   * Asks all repeatable work to end; an attempt that fails then does not count. Child runs, and work whose effects cannot be undone,
+   * continue.
    */
   giveUp(): void;
-  /** The run has had its time: all work but child runs is asked to end, without a wait for what comes of it. */
+  /** The run's time is over: all work except child runs is asked to end, without waiting for its result. */
   hold(): void;
   /** Ends every task as canceled, without waiting for its work. */
   terminate(): void;
-  /** The run comes to rest: work that is under way is let go of, to begin again when the run is taken up. */
+  /** The run comes to rest: running work is released, to start again when the run is resumed. */
   release(): void;
-  /** Work of a process that is gone: it starts again, or is given up. */
+  /** Work of a dead process: it starts again, or is given up. */
   recover(): void;
   taskOf(node: string): Task | undefined;
-  /** Work that goes on. */
+  /** The number of running tasks. */
   readonly working: number;
-  /** Work that goes on, or goes on by itself later. */
+  /** The number of tasks that are running, or will continue on their own. */
   readonly busy: number;
   /** Aborts everything and forgets it. */
   abandon(): void;
 }
 
-/** A task whose work is about to begin. */
+/** A task whose work is about to start. */
 interface Opened {
   readonly task: Task;
   readonly node: RunnableNode;
@@ -120,7 +119,7 @@ export function createTaskDesk(base: EngineBase, subPlans: SubPlans, files: File
     attempt: task.retryCount + 1,
   });
 
-  /** The task that was opened for the same work before, and waits. One for other work is canceled. */
+  /** The waiting task that was opened for the same work. One for other work is canceled. */
   const waitingTask = (node: RunnableNode): Task | undefined => {
     const task = taskOf(node.id);
     if (task?.status !== 'pending') return undefined;
@@ -288,7 +287,7 @@ export function createTaskDesk(base: EngineBase, subPlans: SubPlans, files: File
       const unbegun = new Set(opened.map(({ task }) => task.id));
       for (const task of [...tasks.values()]) {
         if (task.status === 'pending') continue;
-        // What was never begun has no effects.
+        // Work that never started has no effects.
         const known: Task = unbegun.has(task.id) ? { ...task, effects: 'none' } : task;
         leave(task, releaseTask(known, ledger.stamp()));
       }
@@ -325,7 +324,7 @@ export function createTaskDesk(base: EngineBase, subPlans: SubPlans, files: File
   };
 }
 
-/** Nobody's fault: the work made way for a pause, and is done again when the run goes on. */
+/** Nobody's fault: the work made way for a pause, and is repeated when the run resumes. */
 const GIVEN_UP: TaskError = {
   class: 'retryable',
   code: HELD_BACK,
@@ -333,19 +332,19 @@ const GIVEN_UP: TaskError = {
   retryAfterMs: 0,
 };
 
-/** What becomes of work that is let go because its run has had its time: it begins again, unless that could do harm. */
+/** The outcome of work that is released because the run's time is over: it starts again, unless that could do harm. */
 function heldOutcome({ effects }: Task): TaskOutcome {
   if (effects !== 'external') return { kind: 'blocked', reason: 'approval_required:confirmation' };
   const message = 'The time of the run was over while it worked, and nobody knows how far it came.';
   return { kind: 'failed', error: { class: 'unknown', code: 'time-over', message } };
 }
 
-/** Work of the same iteration that began before has other task ids. */
+/** Earlier work of the same iteration has other task ids. */
 function nextRestart(before: NodeRecord | undefined, iteration: number): number {
   return before?.signature !== undefined && before.iteration === iteration ? (before.restart ?? 0) + 1 : 0;
 }
 
-/** What was only watched from its process did no harm when it was cut off: it is not tried again but gone on with. */
+/** Work that its process only watched did no harm when interrupted: it continues instead of being retried. */
 function recovered(
   task: Task,
   kind: string | undefined,
@@ -376,7 +375,7 @@ function newTask(node: RunnableNode, run: RunId, restart: number, structure: Str
   };
 }
 
-/** How often its work is tried again, and after which wait: as its author wrote, unless an operator said otherwise. */
+/** How often work is retried, and after which wait: as its author wrote, unless an operator changed it. */
 function rulesOf(
   node: RunnableNode,
   policy: NodeRecord['policy'],

@@ -17,11 +17,11 @@ import {
 interface Written {
   readonly key: unknown;
   readonly source: SourcePosition | undefined;
-  /** True when every child was written at a place of its own; false when the children may be a list made by code. */
+  /** True if every child was written in its own place; false if the children may be a list made by code. */
   readonly isStatic: boolean;
 }
 
-/** What every JSX runtime calls. Whatever is wrong with an element is thrown here, at the author's position. */
+/** Called by every JSX runtime. Throws for an invalid element, at the author's position. */
 export function createElement(
   type: ElementType,
   given: Readonly<Record<string, unknown>>,
@@ -48,7 +48,7 @@ export function createElement(
   return plainElement({ type, key, props: { ...props, ...passedOn(slots, source) }, slots: [], source });
 }
 
-/** Children as a component gets them: what was written at places stays at its places when it is put elsewhere. */
+/** Children as a component gets them: written places stay places when they are put elsewhere. */
 function passedOn(slots: readonly Slot[], source: SourcePosition | undefined): { readonly children?: unknown } {
   const [only] = slots;
   if (slots.length === 0) return {};
@@ -56,7 +56,7 @@ function passedOn(slots: readonly Slot[], source: SourcePosition | undefined): {
   return { children: plainElement({ type: Fragment, key: undefined, props: {}, slots, source }) };
 }
 
-/** Slots of what stands between tags, in a prop, or was returned by a component. */
+/** The slots of children, of a prop, or of a component's result. */
 export function slotsOf(
   children: unknown,
   isStatic: boolean,
@@ -91,7 +91,7 @@ function itemsOf(list: readonly unknown[], tag: string, source: SourcePosition |
   return items as readonly PlanElement[];
 }
 
-/** An item of a list is known by its key alone: it must have one, and no other item the same. */
+/** A list item is identified by its key alone, so it needs a unique one. */
 export function claimKey(
   seen: Map<string, PlanElement>,
   item: PlanElement,

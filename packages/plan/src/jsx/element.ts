@@ -1,7 +1,7 @@
 import type { NodeKind } from '../nodes/node-kind.ts';
 import type { SourcePosition } from '../plan-error.ts';
 
-/** What JSX makes: a description, not yet a node. Nothing runs before the renderer asks. */
+/** The result of JSX: a description, not yet a node. Nothing runs before the renderer asks. */
 export interface PlanElement {
   readonly brand: typeof ELEMENT;
   readonly type: ElementType;
@@ -20,10 +20,10 @@ export interface ItemList {
   readonly items: readonly PlanElement[];
 }
 
-/** Children that are made when the node knows for what: an item of `Each`, an iteration of a loop. */
+/** Children made once their value is known: an item of `Each`, an iteration of a loop. */
 export type ChildFunction = (value: never, index: number) => PlanChild;
 
-/** What may stand between tags, or be returned by a component. */
+/** Anything between tags, or returned by a component. */
 export type PlanChild = PlanElement | string | number | boolean | null | undefined | readonly PlanChild[];
 
 export type Component = (props: never) => PlanChild;
@@ -37,7 +37,7 @@ export type ElementType = typeof Fragment | BuiltIn | Component;
 
 const ELEMENT = Symbol('signalbox.element');
 
-/** Groups children without a node of its own. */
+/** Groups children without a node. */
 export const Fragment = Symbol('signalbox.fragment');
 
 export function isElement(value: unknown): value is PlanElement {

@@ -4,7 +4,7 @@ import type { ElementType, PlanElement } from './element.ts';
 export { Fragment } from './element.ts';
 export type { JSX } from './jsx-types.ts';
 
-/** An element that knows where it was written. */
+/** An element with its source position. */
 export function jsxDEV(
   type: ElementType,
   props: Readonly<Record<string, unknown>>,

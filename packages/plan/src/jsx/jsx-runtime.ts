@@ -6,12 +6,12 @@ export type { JSX } from './jsx-types.ts';
 
 type Props = Readonly<Record<string, unknown>>;
 
-/** An element with at most one child. The compiler of the plan's file calls it, not people. */
+/** An element with at most one child. Called by the compiled code of a plan's file, not by people. */
 export function jsx(type: ElementType, props: Props, key?: unknown): PlanElement {
   return createElement(type, props, { key, source: undefined, isStatic: false });
 }
 
-/** An element with several children, each written at a place of its own. */
+/** An element with several children, each written in its own place. */
 export function jsxs(type: ElementType, props: Props, key?: unknown): PlanElement {
   return createElement(type, props, { key, source: undefined, isStatic: true });
 }

@@ -1,6 +1,6 @@
 import type { PlanChild, PlanElement } from './element.ts';
 
-/** What the compiler asks for under `jsxImportSource`. There are no intrinsic elements: plans have no HTML. */
+/** Required by the compiler under `jsxImportSource`. There are no intrinsic elements: plans have no HTML. */
 export declare namespace JSX {
   type Element = PlanElement;
   type ElementType = (props: never) => PlanChild;

@@ -2,8 +2,8 @@ import { type LintRule, lintRules, type RuleFinding } from './lint-finding.ts';
 import type { Comment } from './syntax.ts';
 
 /**
- * Takes away what the author said to leave alone: `// signalbox-ignore rule, rule` counts for its own line and the next.
- * A comment that names no rule of ours is a finding itself.
+ * Drops findings that the author chose to ignore: `// signalbox-ignore rule, rule` applies to its own line and the next. A comment that
+ * names no rule of ours is itself a finding.
  */
 export function withoutIgnored(findings: readonly RuleFinding[], comments: readonly Comment[]): readonly RuleFinding[] {
   const ignored = new Map<number, Set<string>>();
@@ -36,7 +36,7 @@ function unknownRule(rule: string, at: RuleFinding['at']): RuleFinding {
     message:
       rule === ''
         ? 'A signalbox-ignore comment names no rule.'
-        : `A signalbox-ignore comment names '${rule}', which is no rule.`,
+        : `A signalbox-ignore comment names '${rule}', which is not a rule.`,
     mend: `Name one of: ${lintRules.join(', ')}.`,
   };
 }

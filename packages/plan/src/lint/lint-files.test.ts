@@ -27,8 +27,8 @@ describe('a tag that lacks something', () => {
         file: '/plans/plan.tsx',
         line: 4,
         column: 3,
-        message: '<Task> has no id: it is known by its place, and is another node when it moves in the plan.',
-        mend: 'Give it an id that stays, such as id="build".',
+        message: '<Task> has no id: it is identified by its place, and becomes another node when it moves in the plan.',
+        mend: 'Give it a stable id, such as id="build".',
       },
     ]);
   });

@@ -8,7 +8,7 @@ import { keysWritten, loopExitFindings, type WrittenKeys } from './rules/loop-ex
 import { tagFindings } from './rules/tag-rules.ts';
 import { isFault, parseSyntax, type Syntax, type SyntaxFault } from './syntax.ts';
 
-/** A file of a plan, as it is parsed. */
+/** A parsed file of a plan. */
 export interface ParsedFile {
   readonly path: string;
   readonly syntax: Syntax | SyntaxFault;
@@ -18,7 +18,7 @@ export function parseFile(path: string, text: string): ParsedFile {
   return { path, syntax: parseSyntax(text, path) };
 }
 
-/** What there is to say about the files of one plan, file by file, in the order of their lines. */
+/** The findings for the files of one plan, file by file, in the order of their lines. */
 export function lintFiles(files: readonly ParsedFile[]): readonly LintFinding[] {
   const parsed = files.map(({ path, syntax }) => ({
     path,
@@ -43,7 +43,7 @@ function findingsOf(file: LintedFile, written: WrittenKeys): readonly RuleFindin
   return withoutIgnored(found, file.syntax.comments);
 }
 
-/** Over all files: state that one of them hands on, or that cannot be read, may be written anywhere. */
+/** Over all files: state that a file passes on, or that cannot be parsed, may be written anywhere. */
 function writtenKeys(files: readonly (LintedFile | undefined)[]): WrittenKeys {
   const keys = new Set<string>();
   for (const file of files) {
@@ -60,7 +60,7 @@ function syntaxFinding({ message, line, column }: SyntaxFault): RuleFinding {
     severity: 'error',
     at: { line, column },
     message: `It cannot be parsed: ${message}`,
-    mend: 'Correct the syntax there.',
+    mend: 'Fix the syntax there.',
   };
 }
 

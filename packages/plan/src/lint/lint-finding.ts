@@ -1,6 +1,6 @@
 import type { SourcePosition } from '../plan-error.ts';
 
-/** Every rule, by the name that a `signalbox-ignore` comment takes. */
+/** Every rule, by its name in a `signalbox-ignore` comment. */
 export const lintRules = [
   'runnable-needs-id',
   'list-needs-key',
@@ -15,10 +15,10 @@ export const lintRules = [
 ] as const;
 export type LintRule = (typeof lintRules)[number];
 
-/** An error would fail or could not be replayed; a warning works and may surprise; an info is for who wants to know. */
+/** An error would fail or could not be replayed; a warning works but may surprise; an info is only for information. */
 export type LintSeverity = 'error' | 'warning' | 'info';
 
-/** Something in the files of a plan, where it is, and how to mend it. */
+/** A finding in a plan's files: where it is, and how to fix it. */
 export interface LintFinding extends SourcePosition {
   readonly rule: LintRule;
   readonly severity: LintSeverity;
@@ -26,7 +26,7 @@ export interface LintFinding extends SourcePosition {
   readonly mend: string;
 }
 
-/** What a rule says of a place in the syntax. */
+/** A rule's finding at a place in the syntax. */
 export interface RuleFinding extends Omit<LintFinding, keyof SourcePosition> {
   readonly at: { readonly line: number; readonly column: number };
 }

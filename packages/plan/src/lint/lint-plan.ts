@@ -8,9 +8,7 @@ import { lintFiles, type ParsedFile, parseFile } from './lint-files.ts';
 import type { LintFinding } from './lint-finding.ts';
 import { isFault, member, members, type Syntax } from './syntax.ts';
 
-/**
- * Looks at a plan's file and at every local file that it imports, without running any of it. Packages are not looked into.
- */
+/** Lints a plan's file and every local file that it imports, without running any of it. Packages are not linted. */
 export function lintPlan(entry: string): Result<readonly LintFinding[], ErrorEnvelope<'plan/load-failed'>> {
   const first = path.resolve(entry);
   if (!isFile(first)) return err(noFile(first));
@@ -27,7 +25,7 @@ export function lintPlan(entry: string): Result<readonly LintFinding[], ErrorEnv
 
 const source = /\.[mc]?[jt]sx?$/;
 
-/** The local files that a file imports, as far as they are written out. */
+/** The local files that a file imports with literal names. */
 function importsOf(syntax: Syntax, file: string): readonly string[] {
   return syntax.nodes.flatMap(node => {
     const specifier = specifierOf(node);
@@ -62,7 +60,7 @@ function resolved(specifier: string, from: string): string | undefined {
   if (/^\.{0,2}\//.test(specifier)) return path.resolve(path.dirname(from), specifier);
   try {
     if (specifier.startsWith('file:')) return fileURLToPath(specifier);
-    // A name that the folder's own package.json gives to a file.
+    // A name that the folder's own package.json maps to a file.
     return specifier.startsWith('#') ? createRequire(from).resolve(specifier) : undefined;
   } catch {
     return undefined;

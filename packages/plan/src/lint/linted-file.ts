@@ -3,13 +3,13 @@ import { createRegions, type Region } from './regions.ts';
 import { createScopes, type Scopes } from './scopes.ts';
 import { member, nameOf, type Syntax, type SyntaxNode } from './syntax.ts';
 
-/** A file with everything that rules ask of it. */
+/** A file with everything that rules need. */
 export interface LintedFile {
   readonly syntax: Syntax;
   readonly scopes: Scopes;
   readonly names: PlanNames;
   readonly regionsOf: (node: SyntaxNode) => ReadonlySet<Region>;
-  /** How a tag is written. */
+  /** The written name of a tag. */
   readonly tagOf: (opening: SyntaxNode) => string;
 }
 

@@ -3,7 +3,7 @@ import type { NodeKind } from '../nodes/node-kind.ts';
 import type { Scopes } from './scopes.ts';
 import { member, members, nameOf, type Syntax, type SyntaxNode } from './syntax.ts';
 
-/** What of the plan API is called how in one file. */
+/** The names of the plan API in one file. */
 export interface PlanNames {
   /** The kind of a built-in component by the name of its tag; undefined for every other tag. */
   kindOf(opening: SyntaxNode): NodeKind | undefined;
@@ -20,7 +20,7 @@ const kinds = new Map<string, NodeKind>(
 const modules = new Set(['signalbox', '@signalbox/plan']);
 
 export function createPlanNames({ parentOf }: Pick<Syntax, 'parentOf'>, scopes: Scopes): PlanNames {
-  /** What an expression imports from the plan API: `Task`, `S.Task`. */
+  /** The imported name of an expression from the plan API: `Task`, `S.Task`. */
   function importedName(node: SyntaxNode | undefined): string | undefined {
     if (node === undefined) return undefined;
     const name = nameOf(node);
@@ -60,14 +60,14 @@ export function attributesOf(opening: SyntaxNode): ReadonlyMap<string, SyntaxNod
   return found;
 }
 
-/** Whether a tag has, or may have, an attribute: what is spread into it may hold any. */
+/** Whether a tag has, or may have, an attribute: a spread may hold any. */
 export function mayHave(opening: SyntaxNode, name: string): boolean {
   return (
     attributesOf(opening).has(name) || members(opening, 'attributes').some(({ type }) => type === 'JSXSpreadAttribute')
   );
 }
 
-/** The value of an attribute; `true` where it is only named. */
+/** The value of an attribute; `true` if it has none. */
 export function attributeValue(attribute: SyntaxNode | undefined): SyntaxNode | true | undefined {
   if (attribute === undefined) return undefined;
   const value = member(attribute, 'value');

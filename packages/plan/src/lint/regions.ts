@@ -2,13 +2,10 @@ import type { PlanNames } from './plan-names.ts';
 import type { Scopes } from './scopes.ts';
 import { isFunction, member, members, nameOf, type Syntax, type SyntaxNode } from './syntax.ts';
 
-/**
- * When the author's code runs: while the plan is rendered, when a handler is told of something, or as work of its own.
- * Code that nothing of the plan is seen to call is in none of them.
- */
+/** When the author's code runs: during a render, in a handler, or as work. Code that the plan does not visibly call has no region. */
 export type Region = 'render' | 'handler' | 'work';
 
-/** The regions of a place. A function with a name runs where it is called from; one without runs where it stands. */
+/** The regions of a place. A named function runs where it is called from; an unnamed one runs where it is written. */
 export function createRegions(
   syntax: Syntax,
   scopes: Scopes,
@@ -27,7 +24,7 @@ export function createRegions(
   function ofFunction(code: SyntaxNode): ReadonlySet<Region> {
     const before = known.get(code);
     if (before !== undefined) return before;
-    // What calls itself is where others call it from.
+    // A recursive function has the regions of its other callers.
     known.set(code, none);
     const found = new Set<Region>(regionsByPlace(code));
     known.set(code, found);
@@ -57,7 +54,7 @@ export function createRegions(
     return regionsOf(reference);
   }
 
-  /** The attribute whose whole value this is. */
+  /** The attribute whose entire value this is. */
   function attributeOf(node: SyntaxNode): SyntaxNode | undefined {
     const container = parentOf(node);
     const attribute = container?.type === 'JSXExpressionContainer' ? parentOf(container) : undefined;
@@ -72,7 +69,7 @@ export function createRegions(
     return opening !== undefined && names.kindOf(opening) !== undefined ? ['render'] : none;
   }
 
-  /** Of `render` and `signals` in what `definePlan` is given. */
+  /** The region of `render` and `signals` in the argument of `definePlan`. */
   function ofProperty(property: SyntaxNode): Iterable<Region> | undefined {
     const name = nameOf(member(property, 'key'));
     if (name === 'render' && isPlanObject(parentOf(property))) return ['render'];

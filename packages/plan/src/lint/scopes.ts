@@ -1,12 +1,12 @@
 import { isFunction, member, members, nameOf, type Syntax, type SyntaxNode } from './syntax.ts';
 
-/** Which names of a file mean what. */
+/** What the names of a file refer to. */
 export interface Scopes {
   /** The node that declares what a name means at a place: a declarator, a function, a class, a parameter, an import. */
   declarationOf(name: string, at: SyntaxNode): SyntaxNode | undefined;
-  /** The function or the program in which a declaration is. */
+  /** The function or program that contains a declaration. */
   functionAround(node: SyntaxNode): SyntaxNode;
-  /** Every place where a name stands for a value, except where it is declared. */
+  /** Every use of a name as a value, except its declaration. */
   references(declaration: SyntaxNode): readonly SyntaxNode[];
 }
 
@@ -122,7 +122,7 @@ const blocks = new Set([
   'CatchClause',
 ]);
 
-/** Not the name of a member, of a property or of a label. */
+/** Excludes names of members, properties and labels. */
 function isReference(node: SyntaxNode, parent: SyntaxNode | undefined): boolean {
   if (parent === undefined) return false;
   if (node.type === 'JSXIdentifier') return parent.type === 'JSXOpeningElement' && /^[A-Z]/.test(String(node.name));

@@ -1,6 +1,6 @@
 import { parse } from '@babel/parser';
 
-/** A node of the syntax, as the parser makes it. Its members depend on `type`. */
+/** A syntax node of the parser. Its members depend on `type`. */
 export interface SyntaxNode {
   readonly type: string;
   readonly loc?: { readonly start: Place; readonly end: Place } | null;
@@ -34,11 +34,11 @@ export interface SyntaxFault {
   readonly column: number;
 }
 
-/** Parses the text of a module with types, and with JSX where its file may have some; what cannot be parsed is a fault with its place. */
+/** Parses a module with types, and with JSX if its file type allows it; returns a syntax error with its place. */
 export function parseSyntax(text: string, file = 'plan.tsx'): Syntax | SyntaxFault {
   let parsed: ReturnType<typeof parse>;
   try {
-    // In a file that has no JSX, `<Type>value` is an assertion.
+    // In a file without JSX, `<Type>value` is an assertion.
     const jsx = /\.[mc]?ts$/.test(file) ? [] : (['jsx'] as const);
     parsed = parse(text, { sourceType: 'module', plugins: ['typescript', 'decorators', ...jsx] });
   } catch (error) {
@@ -47,7 +47,7 @@ export function parseSyntax(text: string, file = 'plan.tsx'): Syntax | SyntaxFau
   const program = parsed.program as unknown as SyntaxNode;
   const parents = new Map<SyntaxNode, SyntaxNode>();
   const nodes: SyntaxNode[] = [program];
-  // The list grows while it is gone through: no recursion, however deep the syntax is.
+  // The list grows while it is traversed: no recursion, however deep the syntax.
   for (const node of nodes) {
     for (const child of childrenOf(node)) {
       parents.set(child, node);
@@ -93,7 +93,7 @@ export function members(node: SyntaxNode, name: string): readonly SyntaxNode[] {
   return Array.isArray(value) ? value.filter(isNode) : [];
 }
 
-/** Without what only the compiler or the reader sees: parentheses, `as`, `satisfies` and `!`. */
+/** Strips parentheses, `as`, `satisfies` and `!`. */
 export function bare(node: SyntaxNode): SyntaxNode {
   let inner = node;
   while (wrappers.has(inner.type)) {
@@ -122,7 +122,7 @@ export function isFunction({ type }: SyntaxNode): boolean {
   );
 }
 
-/** The name that an identifier, a plain key or a literal key has. */
+/** The name of an identifier, a plain key or a literal key. */
 export function nameOf(node: SyntaxNode | undefined): string | undefined {
   if (node === undefined) return undefined;
   if (node.type === 'Identifier' || node.type === 'JSXIdentifier') return String(node.name);

@@ -5,7 +5,7 @@ import type { Loader, TransformFailure, TransformOptions, transformSync } from '
 import { PlanError } from '../plan-error.ts';
 import { unquoted } from './unquoted.ts';
 
-/** Modules that were compiled before, by everything that their code depends on. What it forgets is compiled again. */
+/** Compiled modules, by everything that their code depends on. Forgotten ones are compiled again. */
 export interface CompileCache {
   get(key: string): string | undefined;
   put(key: string, code: string): void;
@@ -31,7 +31,7 @@ export function needsCompiler(file: string): boolean {
   return loaders[path.extname(file)] !== undefined;
 }
 
-/** The code of an author's module, with its positions. A mistake in it is thrown with its place. */
+/** The code of an author's module, with its positions. Throws syntax errors with their place. */
 export function compileModule(file: string, contents: Uint8Array, cache: CompileCache | undefined): string {
   const source = Buffer.from(contents).toString('utf8');
   const key = hash('sha256', JSON.stringify([COMPILER, options, file, source]));
@@ -58,7 +58,7 @@ function compiled(file: string, source: string): string {
 
 let transform: typeof transformSync | undefined;
 
-/** Loaded when the first module is compiled: it takes longer than everything else that a start needs. */
+/** Loaded when the first module is compiled: it takes longer than the rest of a start. */
 function compiler(): typeof transformSync {
   transform ??= (createRequire(import.meta.url)('esbuild') as { readonly transformSync: typeof transformSync })
     .transformSync;

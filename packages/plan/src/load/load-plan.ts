@@ -11,17 +11,17 @@ import { readPlainFile } from './plain-file.ts';
 import { type ModuleWitness, markedUrl } from './plan-modules.ts';
 import { unquoted } from './unquoted.ts';
 
-/** A plan and what it is made of. */
+/** A plan and its files. */
 export interface LoadedPlan {
   readonly plan: AnyPlan;
   readonly closure: ImportClosure;
-  /** What was loaded of the files of the closure, by path from its root. */
+  /** The loaded files of the closure, by path from its root. */
   readonly contents: ReadonlyMap<string, Uint8Array>;
 }
 
-/** The files of a plan as they were kept. */
+/** The stored files of a plan. */
 export interface KeptPlan {
-  /** Where the files were. Packages are looked for from there. */
+  /** Where the files were. Packages are resolved from there. */
   readonly root: string;
   /** Paths from the root, with `/`. */
   readonly entry: string;
@@ -42,7 +42,7 @@ export interface ImportClosure {
 export interface ImportLimit {
   readonly timers: Timers;
   readonly ms: number;
-  /** How long the thread has had nothing to do, ever. */
+  /** How long the thread has been idle in total. */
   waitedMs(): number;
 }
 
@@ -51,13 +51,13 @@ let loads = 0;
 export interface LoadOptions {
   readonly cache?: CompileCache | undefined;
   readonly limit?: ImportLimit | undefined;
-  /** The file was checked with its links resolved: one that is a link by now, or lies behind one, is not read. */
+  /** The file was checked with its links resolved: one that has since become a link, or lies behind one, is not read. */
   readonly isPlace?: boolean | undefined;
 }
 
 /**
- * Loads a plan from its file: no build, nothing installed beside it, and what was changed since the last load is loaded
- * anew. Whatever is wrong is told with the author's position.
+ * Loads a plan from its file: no build, nothing installed beside it, and files that changed since the last load are loaded again. Errors
+ * have the author's position.
  */
 export async function loadPlan(
   file: string,
@@ -74,12 +74,12 @@ export async function loadPlan(
   return load(real, { cache, limit }, { opened: name => (name === real ? contents : undefined) });
 }
 
-/** What a plan can be written in. A file of any other kind is not read: what it holds could be told by the error. */
+/** The file types of plans. Other files are not read: an error could reveal their content. */
 const SOURCES: readonly string[] = ['.tsx', '.jsx', '.ts', '.mts', '.js', '.mjs', '.cjs'];
 
 const notSource = (file: string) => `${file} is not the file of a plan: its name must end in ${SOURCES.join(', ')}`;
 
-/** What a file holds whose path has no links in it; undefined if it is not, or no longer, that file. */
+/** The content of a file whose path has no links; undefined if it is not, or no longer, that file. */
 function readPlace(file: string): Uint8Array | undefined {
   try {
     return readPlainFile(file, ({ ino, dev }) => {
@@ -93,7 +93,7 @@ function readPlace(file: string): Uint8Array | undefined {
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** Why there is no plan to be read. A pipe or a device may never end. */
+/** Why there is no plan to read. A pipe or a device may never end. */
 function fileFault(file: string): string | undefined {
   try {
     const found = statSync(file, { throwIfNoEntry: false });
@@ -107,8 +107,8 @@ function fileFault(file: string): string | undefined {
 }
 
 /**
- * Loads a plan from files that were kept, whatever is in their place now. Positions and errors name the places where they
- * were. A file that was not kept is looked for on the disk.
+ * Loads a plan from stored files, whatever is in their place now. Positions and errors name their original places. A file that was not
+ * stored is read from disk.
  */
 export async function loadKept(
   { root, entry, files }: KeptPlan,
@@ -177,13 +177,13 @@ function loadError(error: unknown, entry: string, files: ReadonlySet<string>): P
   });
 }
 
-/** The message of an error without what the file holds: one that is no plan may hold anything. */
+/** The message of an error without file content: a file that is not a plan may hold anything. */
 function untold(error: Error): string {
   if (error.name === 'ReferenceError') return error.message.replace(/^\S+ is not defined$/, 'a name is not defined');
   return error.name === 'SyntaxError' ? unquoted(error.message) : error.message;
 }
 
-/** The first line of the stack that is in one of the files. Source maps have put the author's lines there. */
+/** The first stack frame in one of the files. Source maps have put the author's lines there. */
 function positionIn(error: Error, files: ReadonlySet<string>): SourcePosition | undefined {
   for (const line of (error.stack ?? '').split('\n')) {
     const found = /\(?((?:file:\/\/)?[^()\s][^()]*?):(\d+):(\d+)\)?$/.exec(line.trim().replace(/^at (?:.*\()?/, ''));

@@ -8,13 +8,13 @@ import * as planApi from '../plan-api.ts';
 import { type CompileCache, compileModule, needsCompiler } from './compile-module.ts';
 import { readPlainFile } from './plain-file.ts';
 
-/** Told of every module of one load, so that the plan's import closure is known. */
+/** Observes every module of one load, to determine the plan's import closure. */
 export interface ModuleWitness {
   file(path: string, contents: Uint8Array): void;
   package(name: string, manifest: string): void;
-  /** What a file held when it was kept; undefined where the disk is asked. */
+  /** The stored content of a file; undefined to read from disk. */
   kept?(path: string): Uint8Array | undefined;
-  /** What a file holds that was opened already; undefined where its path is opened. */
+  /** The content of a file that is already open; undefined to open its path. */
   opened?(path: string): Uint8Array | undefined;
   readonly cache?: CompileCache | undefined;
 }
@@ -23,7 +23,7 @@ const MARK = 'signalbox-load';
 const VIRTUAL = 'signalbox-runtime:';
 const RUNTIME = Symbol.for('signalbox.plan.runtime');
 
-/** `signalbox` is what runs the plan, whether or not something of that name is installed where the plan lies. */
+/** `signalbox` is what runs the plan, even if a package of that name is installed beside it. */
 const runtime: Readonly<Record<string, object>> = {
   signalbox: planApi,
   'signalbox/jsx-runtime': jsxRuntime,
@@ -31,11 +31,11 @@ const runtime: Readonly<Record<string, object>> = {
 };
 
 /**
- * Packages that come with us and are in memory already: to load them from their files takes longer than all the rest of a plan.
- * A plan that has its own is given that.
+ * Packages that come with us and are already in memory: loading them from files would take longer than the rest of a plan. A plan with its
+ * own copy gets that.
  */
 const ours: Readonly<Record<string, object>> = { zod, 'zod/v4': zod };
-/** Where they lie beside us. */
+/** Their paths in our installation. */
 const ourPlaces = new Map<string, string>();
 
 const parts: Readonly<Record<string, object>> = { ...runtime, ...ours };
@@ -43,7 +43,7 @@ const parts: Readonly<Record<string, object>> = { ...runtime, ...ours };
 const witnesses = new Map<string, ModuleWitness>();
 let isRegistered = false;
 
-/** The URL under which a file is loaded, with its local imports, anew and by our rules. */
+/** The URL under which a file is loaded fresh by our rules, with its local imports. */
 export function markedUrl(file: string, load: string, witness: ModuleWitness): string {
   if (!isRegistered) register();
   isRegistered = true;
@@ -62,7 +62,7 @@ function register(): void {
       const resolve = (parent: string) => nextResolve(specifier, { ...context, parentURL: parent });
       if (load === undefined) {
         const found = keptEntry(specifier) ?? nextResolve(specifier, context);
-        // What a plan's packages import is the same as what the plan imports.
+        // A plan's packages import the same instance as the plan.
         return context.conditions.includes('import') && isOurs(specifier, found.url, resolve) ? part(specifier) : found;
       }
       if (Object.hasOwn(runtime, specifier)) return part(specifier);
@@ -107,16 +107,16 @@ function register(): void {
   });
 }
 
-/** Of files that need no compiler. */
+/** For files that need no compiler. */
 const formats: Readonly<Record<string, ModuleFormat>> = { '.json': 'json', '.cjs': 'commonjs' };
 
-/** The first file of a load, if it is served as it was kept. */
+/** The first file of a load, if it is served from the stored files. */
 function keptEntry(specifier: string) {
   const load = loadOf(specifier);
   return load === undefined ? undefined : keptFile(specifier, specifier, load);
 }
 
-/** A file that is served as it was kept, whether or not something is there on the disk. */
+/** A file that is served from the stored files, whether or not it exists on disk. */
 function keptFile(specifier: string, parent: string, load: string) {
   const kept = witnesses.get(load)?.kept;
   if (kept === undefined || !/^(?:\.{0,2}\/|file:)/.test(specifier)) return undefined;
@@ -127,11 +127,11 @@ function keptFile(specifier: string, parent: string, load: string) {
   return { url: url.href, format: formats[path.extname(url.pathname)] ?? ('module' as const), shortCircuit: true };
 }
 
-/** A module that hands out the exports of a part of the runtime: the plan and the engine share one instance of it. */
+/** A module that re-exports a part of the runtime: the plan and the engine share one instance of it. */
 function bridge(specifier: string): string {
   const names = Object.keys(parts[specifier] ?? {});
   const from = `const part = globalThis[Symbol.for('signalbox.plan.runtime')][${JSON.stringify(specifier)}];`;
-  // Some are called like words of the language.
+  // Some names are keywords.
   return [from, ...names.map(name => `const _${name} = part.${name};\nexport { _${name} as ${name} };`)].join('\n');
 }
 
@@ -139,7 +139,7 @@ function part(specifier: string) {
   return { url: VIRTUAL + specifier, format: 'module' as const, shortCircuit: true };
 }
 
-/** Whether what was found is a package that comes with us, and no other of its name. */
+/** Whether the resolved module is a package that comes with us, and not another of its name. */
 function isOurs(specifier: string, url: string, resolve: (parent: string) => { readonly url: string }): boolean {
   if (!Object.hasOwn(ours, specifier)) return false;
   const known = ourPlaces.get(specifier) ?? resolve(import.meta.url).url;
@@ -147,7 +147,7 @@ function isOurs(specifier: string, url: string, resolve: (parent: string) => { r
   return url === known;
 }
 
-/** As from the plan's own place; what cannot be found there but comes with us, such as zod, is ours. */
+/** Resolves from the plan's own place; packages that cannot be found there but come with us, such as zod, are ours. */
 function resolveOrOurs<Found>(specifier: string, resolve: (parent: string) => Found, parent: string): Found {
   const plain = new URL(parent);
   plain.searchParams.delete(MARK);

@@ -1,6 +1,6 @@
 /**
- * The words of a parser without what it quotes from the file, punctuation aside. An error must not tell the caller what is in a
- * file that is no plan; the author of one finds the place by line and column.
+ * A parser's message without its quotes from the file, punctuation aside. An error must not reveal the content of a file that is not a
+ * plan; its author finds the place by line and column.
  */
 export function unquoted(message: string): string {
   // These names come from an import statement, so the file is code.

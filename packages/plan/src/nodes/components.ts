@@ -6,9 +6,9 @@ import type { TaskContext, TaskFailure, TaskProgress } from './handlers.ts';
 import type { NodeKind } from './node-kind.ts';
 
 interface Common {
-  /** The node's stable id. Without one, the node is known by its place. */
+  /** The node's stable id. Without one, the node is identified by its place. */
   readonly id?: string;
-  /** What people see instead of the kind and the id. */
+  /** Shown to people instead of the kind and the id. */
   readonly label?: string;
 }
 
@@ -16,13 +16,13 @@ interface WithChildren {
   readonly children?: PlanChild;
 }
 
-/** Nodes that start work, and tell how it goes. A handler runs once, in one transaction with the end of the work. */
+/** Nodes that start work, and report on it. A handler runs once, in one transaction with the end of the work. */
 interface Observable<Output> extends Common {
   readonly onFinished?: (output: Output) => void;
   readonly onError?: (error: TaskFailure) => void;
   readonly onProgress?: (progress: TaskProgress) => void;
   readonly onBlocked?: (reason: string) => void;
-  /** How often failed work is tried again: 3 times unless told otherwise. */
+  /** How often failed work is retried; 3 by default. */
   readonly retries?: number;
   readonly timeoutMs?: number;
 }
@@ -48,14 +48,14 @@ type LoopBody = PlanChild | ((loop: { readonly iteration: number }) => PlanChild
 
 export interface WhileProps extends Common {
   readonly condition: boolean | (() => boolean);
-  /** 100 unless told otherwise. The loop ends there. */
+  /** 100 by default. The loop ends there. */
   readonly maxIterations?: number;
   readonly children?: LoopBody;
 }
 
 export interface RalphProps extends Common {
   readonly until?: boolean | (() => boolean);
-  /** 100 unless told otherwise. The loop ends there. */
+  /** 100 by default. The loop ends there. */
   readonly maxIterations?: number;
   readonly children?: LoopBody;
 }
@@ -69,7 +69,7 @@ export interface StepProps extends Common, WithChildren {
 }
 
 export interface ParallelProps extends Common, WithChildren {
-  /** How many children are under way at once, at most. */
+  /** The most children running at once. */
   readonly limit?: number;
 }
 
@@ -79,18 +79,18 @@ type OutputOf<Schema> = Schema extends z.ZodType ? z.infer<Schema> : unknown;
 export interface VendorAgentProps<Schema extends OutputSchema>
   extends Observable<OutputSchema extends Schema ? string : OutputOf<Schema>> {
   readonly model?: string;
-  /** What the agent is asked; or as text between the tags. */
+  /** The agent's prompt; or write it between the tags. */
   readonly prompt?: string;
   readonly system?: string;
   readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
-  /** The output must fit it; without one the output is text. */
+  /** The output must match it; without one the output is text. */
   readonly schema?: Schema;
-  /** 50 unless told otherwise. */
+  /** 50 by default. */
   readonly maxTurns?: number;
   readonly maxTokens?: number;
   readonly history?: { readonly maxMessages?: number; readonly maxTokens?: number };
   readonly resume?: 'continue' | 'restart' | 'fail';
-  /** Whether a person must allow what changes something; `skip` unless told otherwise. What is risky is asked for anyway. */
+  /** Whether a person must allow every change; `skip` by default. Risky calls are asked for anyway. */
   readonly permissions?: 'gated' | 'skip';
   readonly cwd?: string;
   readonly children?: PlanChild;
@@ -102,19 +102,19 @@ export interface AgentProps<Schema extends OutputSchema> extends VendorAgentProp
 }
 
 export interface TaskProps<Output> extends Observable<Output> {
-  /** The work. What it returns is plain data; what it throws makes the node fail. */
+  /** The work. It returns plain data; an exception makes the node fail. */
   readonly run: (task: TaskContext) => Output | Promise<Output>;
-  /** Given to `run`. When it changes after the task succeeded, the task runs again. */
+  /** Passed to `run`. When it changes after the task succeeded, the task runs again. */
   readonly input?: Json;
   /**
-   * What happens to the world if it runs twice; `none` unless told otherwise. Work with `external` effects that was cut off
-   * is not begun again before a person has looked.
+   * What happens to the world if it runs twice; `none` by default. Interrupted work with `external` effects does not start again before a
+   * person has looked.
    */
   readonly effects?: 'none' | 'undoable' | 'external';
 }
 
 export interface HumanProps<Schema extends OutputSchema> extends Observable<OutputOf<Schema>> {
-  /** What the person is asked; or as text between the tags. */
+  /** The question to the person; or write it between the tags. */
   readonly prompt?: string;
   readonly options?: readonly { readonly id: string; readonly label?: string }[];
   readonly schema?: Schema;
@@ -129,13 +129,13 @@ export interface SubPlanProps<Plan extends AnyPlan> extends Observable<Json> {
 }
 
 interface TimerHandlers extends Common {
-  /** Is given the time that it waited for. */
+  /** Gets the time that it waited for. */
   readonly onFinished?: (due: string) => void;
   readonly onError?: (error: TaskFailure) => void;
   readonly onBlocked?: (reason: string) => void;
 }
 
-/** Its time is set when it is first reached: no render moves it, and no restart. */
+/** The time is set when the timer is first reached; no later render or restart moves it. */
 export type TimerProps = TimerHandlers &
   (
     | {
@@ -149,9 +149,9 @@ export type TimerProps = TimerHandlers &
 export interface EffectProps {
   readonly id: string;
   readonly label?: string;
-  /** The effect runs when these changed, compared as plain data; without them it runs once. */
+  /** The effect runs when these change, compared as plain data; without them it runs once. */
   readonly deps?: readonly Json[];
-  /** A function that it returns undoes it. */
+  /** May return a cleanup function. */
   readonly run: () => unknown;
   readonly cleanup?: () => void;
 }
@@ -188,12 +188,12 @@ export const Human: <Schema extends OutputSchema = OutputSchema>(props: HumanPro
   'Human',
 );
 export const SubPlan: <Plan extends AnyPlan>(props: SubPlanProps<Plan>) => PlanElement = builtIn('subplan', 'SubPlan');
-/** Waits until a time or for a duration. Nothing has to run meanwhile: what is due by then fires when its run is taken up. */
+/** Waits until a time or for a duration. Nothing has to run meanwhile: a timer that is due fires when its run is resumed. */
 export const Timer: BuiltInComponent<TimerProps> = builtIn('timer', 'Timer');
 export const Effect: BuiltInComponent<EffectProps> = builtIn('effect', 'Effect');
-/** Stops the run where it stands, once its place is reached. */
+/** Stops the run once its place is reached. */
 export const Stop: BuiltInComponent<EndingProps> = builtIn('stop', 'Stop');
-/** Completes the run once its place is reached: nothing new starts, what runs may finish. */
+/** Completes the run once its place is reached: nothing new starts, running work may finish. */
 export const End: BuiltInComponent<EndingProps> = builtIn('end', 'End');
 
 function builtIn(kind: NodeKind, name: string): BuiltIn & ((props: unknown) => PlanElement) {

@@ -3,20 +3,20 @@ import type { ArtifactAccess } from '../artifacts/artifact-access.ts';
 import type { FileAccess } from '../workspaces/plan-files.ts';
 import type { WorkspaceAccess } from '../workspaces/workspace-access.ts';
 
-/** What the function of a `Task` gets. */
+/** The argument of a `Task` function. */
 export interface TaskContext {
   readonly input: Json;
   /** Aborted when the node leaves the plan, an operator cancels it, or its time is over. */
   readonly signal: AbortSignal;
-  /** Which body of the innermost loop around the node this is, counted from 0. */
+  /** The iteration of the innermost loop around the node, from 0. */
   readonly iteration: number;
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
   progress(progress: TaskProgress): void;
-  /** What it makes is durable when its promise resolves, and at the latest when the task ends. */
+  /** An artifact is durable when its promise resolves, and at the latest when the task ends. */
   readonly artifact: ArtifactAccess<Promise<ArtifactId>>;
   readonly fs: FileAccess;
-  /** The run's own files, if it has any. */
+  /** The run's workspace, if it has one. */
   readonly workspace: WorkspaceAccess | undefined;
 }
 
@@ -26,13 +26,13 @@ export interface TaskProgress {
   readonly fraction?: number;
 }
 
-/** Why work failed, for good. */
+/** Why work failed for good. */
 export interface TaskFailure {
   readonly error: ErrorEnvelope;
   readonly attempts: number;
 }
 
-/** What a node tells its author's code. Never part of the tree that is kept. */
+/** The author's handlers of a node. Never part of the stored tree. */
 export interface NodeHandlers {
   readonly onFinished?: (output: never) => void;
   readonly onError?: (error: TaskFailure) => void;
@@ -48,7 +48,7 @@ export const handlerNames = [
 ] as const satisfies readonly (keyof NodeHandlers)[];
 export type HandlerName = (typeof handlerNames)[number];
 
-/** Which handlers there are, in one order. */
+/** The names of the handlers, in a fixed order. */
 export function namesOf(handlers: NodeHandlers): readonly HandlerName[] {
   return handlerNames.filter(name => handlers[name] !== undefined);
 }

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * A key path names a place in the plan: one segment for every element on the way, components and fragments included. A
- * segment is the key (`$key`) or the position, and the name of what stands there. An explicit id starts a path of its
- * own, so what is under it stays the same wherever it goes.
+ * A key path names a place in the plan: one segment for every element on the way, components and fragments included. A segment is the key
+ * (`$key`) or the position, and the element's name. An explicit id starts a new path, so its content keeps its identity wherever it moves.
  */
 export const ROOT_PATH = 'root';
 

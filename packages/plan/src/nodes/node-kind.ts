@@ -8,7 +8,7 @@ type OfRole<Some extends Role> = {
 
 export type AgentKind = OfRole<'agent'>;
 export type LoopKind = OfRole<'loop'>;
-/** Kinds that start work, and so the ones that can be observed. */
+/** Kinds that start work, and so can be observed. */
 export type RunnableKind = OfRole<'agent' | 'work'>;
 
 const agents = ofRoles('agent');
@@ -36,7 +36,7 @@ export function isEndingKind(kind: NodeKind): kind is OfRole<'ending'> {
   return endings.has(kind);
 }
 
-/** Whether nodes of the kind only hold others. Takes what was stored, which may be of a kind that is not known here. */
+/** Whether nodes of the kind only hold others. Accepts stored kinds, which may be unknown here. */
 export function isStructuralKind(kind: string): boolean {
   const role = nodeKindFacts(kind)?.role;
   return role === 'structure' || role === 'loop';

@@ -17,8 +17,8 @@ const ending = {
 } as const satisfies KindEntry<'stop' | 'end'>;
 
 /**
- * What every kind of node is: what authors write, what is kept, what it means for the order of work, and how its work is done.
- * How it is shown is in `planNodeKinds` of `model`, whose kinds these are: a new one does not compile before it is whole.
+ * The definition of every node kind: what authors write, what is stored, how it orders work, and how its work is done. How it is shown is
+ * in `planNodeKinds` of `model`, which lists the kinds: a new one does not compile until it is complete.
  */
 export const nodeKinds = {
   ...structureKinds,
@@ -46,17 +46,17 @@ export const nodeKinds = {
 
 export type NodeData<Kind extends NodeKind> = z.infer<(typeof nodeKinds)[Kind]['data']>;
 
-/** Kinds whose data and children a render decides. */
+/** Kinds whose data and children a render determines. */
 export type RenderedKind = {
   [Kind in NodeKind]: (typeof nodeKinds)[Kind]['element'] extends { readonly content: 'rendered' } ? Kind : never;
 }[NodeKind];
 
-/** How authors write nodes of the kind. Those that nobody writes have no component, and so no element. */
+/** How authors write nodes of the kind. Kinds that nobody writes have no component, and so no element. */
 export function elementEntry(kind: NodeKind): ElementEntry {
   return nodeKinds[kind].element as ElementEntry;
 }
 
-/** How the work of nodes of the kind is done; undefined for kinds that do none, and for those that are not known here. */
+/** How the work of nodes of the kind is done; undefined for kinds without work, and for unknown ones. */
 export function workEntry(kind: RunnableKind): WorkEntry;
 export function workEntry(kind: string | undefined): WorkEntry | undefined;
 export function workEntry(kind: string | undefined): WorkEntry | undefined {

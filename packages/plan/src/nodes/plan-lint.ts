@@ -4,7 +4,7 @@ import { DEFAULT_MAX_ITERATIONS } from './structure-kinds.ts';
 import type { TreeNode } from './tree-json.ts';
 import { DEFAULT_MAX_TURNS } from './work-kinds.ts';
 
-/** Something about a plan that works, and may not be what its author wants. */
+/** A finding about a plan that works, but may not be what its author wants. */
 export interface PlanLintFinding {
   readonly rule: 'runnable-needs-id' | 'loop-needs-max' | 'agent-needs-max-turns';
   readonly severity: 'warning' | 'info';
@@ -13,7 +13,7 @@ export interface PlanLintFinding {
   readonly message: string;
 }
 
-/** Looks for what makes plans hard to resume or to bound. A list item without a key is an error, not a finding. */
+/** Finds what makes plans hard to resume or to bound. A list item without a key is an error, not a finding. */
 export function lintTree(tree: TreeNode): readonly PlanLintFinding[] {
   return [...findingsOf(tree), ...tree.children.flatMap(lintTree)];
 }
@@ -23,7 +23,7 @@ function findingsOf({ kind, id, source, data }: TreeNode): readonly PlanLintFind
   const find = (rule: PlanLintFinding['rule'], severity: PlanLintFinding['severity'], message: string) =>
     found.push({ rule, severity, node: id, ...(source === undefined ? {} : { source }), message });
   if (isRunnableKind(kind) && /^[0-9a-f]{16}$/.test(id)) {
-    find('runnable-needs-id', 'warning', `A ${kind} has no id: it is another node when it moves in the plan.`);
+    find('runnable-needs-id', 'warning', `A ${kind} has no id: it becomes another node when it moves in the plan.`);
   }
   if (isLoopKind(kind) && data.maxIterations === DEFAULT_MAX_ITERATIONS) {
     find('loop-needs-max', 'warning', `A ${kind} ends after ${DEFAULT_MAX_ITERATIONS} iterations, the default.`);

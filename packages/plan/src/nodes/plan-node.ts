@@ -15,14 +15,14 @@ interface Base<Kind extends NodeKind> {
   readonly source?: SourcePosition;
 }
 
-/** A node and the author's code on it. The code is of this process only; everything else is plain data. */
+/** A node and the author's code on it. The code belongs to this process only; everything else is plain data. */
 type WithCode<Kind extends NodeKind, Code> = Base<Kind> & { readonly code: Code };
 
 export type TaskNode = WithCode<
   'task',
   { readonly handlers: NodeHandlers; readonly run: (task: TaskContext) => unknown }
 >;
-/** What comes with an output: the author's own schema, where it is zod. */
+/** The author's own output schema, if it is zod. */
 interface AnswerCode {
   readonly handlers: NodeHandlers;
   readonly schema?: ZodType;
@@ -40,14 +40,14 @@ type PlainNode = { [Kind in Exclude<NodeKind, RunnableKind | 'effect'>]: Base<Ki
   RunnableKind | 'effect'
 >];
 
-/** A node of a rendered plan, by `kind`. Equal nodes of two frames are the same object where nothing under them changed. */
+/** A node of a rendered plan, by `kind`. Equal nodes of two frames are the same object if nothing under them changed. */
 export type PlanNode = RunnableNode | EffectNode | PlainNode;
 
 export function isRunnable(node: PlanNode): node is RunnableNode {
   return isRunnableKind(node.kind);
 }
 
-/** What the author said of how long and how often work is tried; a timer takes as long as it takes. */
+/** The author's limits on the time and attempts of work; a timer takes as long as it takes. */
 export function limitsOf({ data }: RunnableNode): {
   readonly retries: number;
   readonly timeoutMs?: number | undefined;

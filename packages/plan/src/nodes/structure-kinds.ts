@@ -13,7 +13,7 @@ const loopData = z.strictObject({ ...label, goesOn: z.boolean(), maxIterations: 
 const body = { between: 'nodes or body function', content: 'rendered' } as const;
 const nodes = { between: 'nodes', content: asWritten } as const;
 
-/** Kinds of nodes that hold others, and say which of them run and when. */
+/** Kinds of nodes that hold others, and decide which of them run and when. */
 export const structureKinds = {
   plan: { data: z.strictObject({ ...label, name: text }), flow: 'holds', element: undefined },
   component: { data: z.strictObject({ name: text }), flow: 'holds', element: undefined },

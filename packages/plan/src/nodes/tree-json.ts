@@ -6,16 +6,16 @@ import type { NodeKind } from './node-kind.ts';
 import { nodeKinds } from './node-kinds.ts';
 import { isRunnable, type PlanNode } from './plan-node.ts';
 
-/** A node as it is shown and kept: plain data, no code. */
+/** A node as shown and stored: plain data, no code. */
 export interface TreeNode {
   readonly kind: NodeKind;
   readonly id: string;
   readonly key?: string;
   readonly status?: z.infer<typeof nodeStatus>;
-  /** The iteration of a loop, counted from 0. */
+  /** The iteration of a loop, from 0. */
   readonly iteration?: number;
   readonly source?: SourcePosition;
-  /** Names of the handlers on it, where its kind can have any and they were kept. */
+  /** Names of its handlers, if its kind can have any and they were stored. */
   readonly handlers?: readonly string[];
   readonly data: { readonly [name: string]: Json };
   readonly children: readonly TreeNode[];
@@ -25,7 +25,7 @@ export type StatusOf = (
   id: string,
 ) => { readonly status: z.infer<typeof nodeStatus>; readonly iteration?: number } | undefined;
 
-/** The tree as plain data, with the status of each node where `statusOf` knows one. */
+/** The tree as plain data, with the status of each node if `statusOf` knows it. */
 export function treeToJson(node: PlanNode, statusOf: StatusOf = () => undefined): TreeNode {
   const state = statusOf(node.id);
   return {
@@ -55,12 +55,12 @@ const shape = z.strictObject({
 
 export interface TreeFault {
   readonly code: 'tree_invalid';
-  /** Where in the tree: kinds and positions from the root. */
+  /** The place in the tree: kinds and positions from the root. */
   readonly place: string;
   readonly reason: string;
 }
 
-/** Reads a tree back; the data of each node must fit its kind. */
+/** Reads a tree back; the data of each node must match its kind. */
 export function treeFromJson(value: unknown): Result<TreeNode, TreeFault> {
   const plain = json.safeParse(value);
   if (!plain.success) return fault('', plain.error);

@@ -1,7 +1,7 @@
 import { canonicalJson, type Json } from '@signalbox/model';
 import type { TreeNode } from './tree-json.ts';
 
-/** The tree as people read it: one element a node, the same text for the same tree. */
+/** The tree for people: one element per node, the same text for the same tree. */
 export function treeToXml(node: TreeNode, indent = ''): string {
   const { prompt, ...data } = node.data;
   const attributes = [
@@ -33,7 +33,7 @@ function attribute(text: string): string {
     .replaceAll('\t', '&#9;');
 }
 
-/** XML 1.0 has no form for control characters and lone surrogates; they show as the replacement character. */
+/** XML 1.0 cannot represent control characters and lone surrogates; they become the replacement character. */
 function content(text: string): string {
   return text
     .toWellFormed()

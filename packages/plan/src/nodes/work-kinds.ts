@@ -9,9 +9,9 @@ import { code, common, count, label, name, plain } from './written-props.ts';
 
 const DEFAULT_RETRIES = 3;
 export const DEFAULT_MAX_TURNS = 50;
-/** A hundred years: what is later is a mistake, and its time could not be written down. */
+/** A hundred years: a longer wait is a mistake, and its time could not be recorded. */
 const MAX_WAIT_MS = 100 * 365 * 24 * 60 * 60 * 1000;
-/** Grows when what an agent is sent of its history changes in meaning: results under another version are other results. */
+/** Increase it when the meaning of an agent's history changes: results under another version are different results. */
 const HISTORY_POLICY_VERSION = 1;
 
 const handlers = {
@@ -131,7 +131,7 @@ const timerData = z.strictObject({
   forMs: z.int().positive().optional(),
 });
 
-/** Kinds of nodes that do work themselves. */
+/** Kinds of nodes that do work. */
 export const workKinds = {
   agent: agent(z.strictObject({ ...agentProps, model: name, plugin: name.optional() })),
   claude: vendor,
@@ -248,7 +248,7 @@ export const workKinds = {
   },
 } as const satisfies { readonly [Kind in RunnableKind]: KindEntry<Kind> };
 
-/** Handlers apart from the rest. */
+/** Separates handlers from the other props. */
 function divided({ id: _, ...props }: PlanElement['props']) {
   const entries = Object.entries(props).filter(([, value]) => value !== undefined);
   const handlers = Object.fromEntries(entries.filter(([name]) => handlerNames.includes(name as HandlerName)));
@@ -256,7 +256,7 @@ function divided({ id: _, ...props }: PlanElement['props']) {
   return { work: { ...work, retries: work.retries ?? DEFAULT_RETRIES } as Record<string, unknown>, code: { handlers } };
 }
 
-/** A schema of the author's own checks the output in the plan's thread; a JSON Schema is the executor's to check. */
+/** The author's own schema validates the output in the plan's thread; the executor validates a JSON Schema. */
 function withSchema(code: { readonly handlers: object }, schema: unknown): Readonly<Record<string, unknown>> {
   return schema instanceof z.ZodType ? { ...code, schema } : code;
 }

@@ -5,7 +5,7 @@ export interface IdConflict {
   readonly positions: readonly [SourcePosition | undefined, SourcePosition | undefined];
 }
 
-/** Who has which id. Asked when a render is complete: while it is made, an id may move from one node to another. */
+/** The owner of each id. Checked when a render is complete: during one, an id may move from one node to another. */
 export interface IdClaims {
   claim(id: string, owner: object, source: SourcePosition | undefined): void;
   release(id: string, owner: object): void;

@@ -22,7 +22,7 @@ import { asGiven, type CleanData } from '../state/clean-data.ts';
 import { createIdClaims, type IdConflict } from './id-claims.ts';
 import { type Tracked, track } from './tracked.ts';
 
-/** A place that is told when something under it must be made again. */
+/** A place that is notified when something under it must be made again. */
 export interface Parent {
   readonly parent: Parent | undefined;
   stale: boolean;
@@ -30,7 +30,7 @@ export interface Parent {
 
 export type SlotMount = Mount | undefined;
 
-/** What stands at a place of the plan from one frame to the next. */
+/** The content of a place in the plan from one frame to the next. */
 interface Mount extends Parent {
   readonly type: unknown;
   readonly skipped: boolean;
@@ -59,15 +59,15 @@ interface Made {
   readonly id: string;
   /** Where its children are mounted. */
   readonly inside: Place;
-  /** The author's code on it is to be called again. */
+  /** The author's code on it must be called again. */
   readonly fresher: boolean;
 }
 
 export interface Mounts {
   readonly reads: ReadonlySet<string>;
-  /** Keys that are read now and were not the last time this was asked, and the reverse. */
+  /** Keys that started or stopped being read since the last call. */
   takeReadChanges(): ReadonlySet<string>;
-  /** Pieces of code that asked for effects. */
+  /** Pieces of code that requested effects. */
   readonly asking: ReadonlySet<Tracked<unknown>>;
   updateSlots(before: readonly SlotMount[], slots: readonly Slot[], place: Place): readonly SlotMount[];
   unmount(mounts: readonly SlotMount[]): void;
@@ -79,7 +79,7 @@ export interface Mounts {
 const LIST = Symbol('list');
 const BRANCH = Symbol('branch');
 
-/** `clean` takes secrets out of what a node is made of, before anything is told apart by it. */
+/** `clean` removes secrets from a node's content, before it is compared with anything. */
 export function createMounts(iterationOf: (loop: string) => number, clean: CleanData = asGiven): Mounts {
   const ids = createIdClaims();
   const counts = new Map<string, number>();
@@ -236,7 +236,7 @@ export function createMounts(iterationOf: (loop: string) => number, clean: Clean
     return content(element);
   }
 
-  /** The data of nodes whose children a render decides. */
+  /** The data of nodes whose children a render determines. */
   const renders: { readonly [Kind in RenderedKind]: (made: Made) => Readonly<Record<string, unknown>> } = {
     if({ mount, element, inside, fresher }) {
       const { condition, else: otherwise, id: _id, ...rest } = element.props;
@@ -281,7 +281,7 @@ export function createMounts(iterationOf: (loop: string) => number, clean: Clean
     ralph: made => updateLoop(made, made.element.props.until ?? false, true, answer => !answer),
   };
 
-  /** Its condition is asked, and its body mounted. In a branch that is not taken the answer is `skipped`. */
+  /** Evaluates its condition, and mounts its body. In a branch that is not taken the answer is `skipped`. */
   function updateLoop(
     { mount, element, id, inside, fresher }: Made,
     given: unknown,
@@ -345,7 +345,7 @@ export function createMounts(iterationOf: (loop: string) => number, clean: Clean
     return mount.code[0]?.value as boolean;
   }
 
-  /** Calls the author's code for a mount anew, tracking what it reads. */
+  /** Calls the author's code for a mount again, tracking what it reads. */
   function callCode(mount: Mount, element: PlanElement, pieces: readonly (() => unknown)[]): void {
     for (const code of mount.code) forget(code);
     mount.code = [];
@@ -448,7 +448,7 @@ function itemsOf(items: readonly never[], make: ChildFunction, element: PlanElem
   });
 }
 
-/** What a component returned; a promise means that it started work. */
+/** A component's result; a promise means that it started work. */
 export function rendered(made: unknown, element: PlanElement | undefined): unknown {
   if (!(made instanceof Promise)) return made;
   made.catch(() => {});

@@ -4,23 +4,23 @@ import { isRunnable, type PlanNode } from '../nodes/plan-node.ts';
 import type { SourcePosition } from '../plan-error.ts';
 import { plainText } from '../state/plain-text.ts';
 
-/** What the step from one tree to the next means, by id. */
+/** The step from one tree to the next, by id. */
 export interface Reconciled {
   /** In the order of the new tree. */
   readonly mounted: readonly PlanNode[];
   /** In the order of the old tree. */
   readonly unmounted: readonly PlanNode[];
-  /** Tasks under way whose node is still there: they go on. */
+  /** Running tasks whose node still exists: they continue. */
   readonly stillRunning: readonly string[];
-  /** Tasks under way whose node is gone: they are canceled. */
+  /** Running tasks whose node is gone: they are canceled. */
   readonly toCancel: readonly string[];
-  /** Tasks that ended after their node had gone: kept, without handlers. */
+  /** Tasks that ended after their node had left: stored, without handlers. */
   readonly staleResults: readonly string[];
   /** Rows that are new or different. */
   readonly rows: ReadonlyMap<string, NodeRow>;
 }
 
-/** A node without its children: where it hangs and what is on it. */
+/** A node without its children: its parent and its content. */
 export interface NodeRow {
   readonly kind: string;
   /** Absent for the root. */
@@ -28,7 +28,7 @@ export interface NodeRow {
   readonly index: number;
   readonly key?: string;
   readonly source?: SourcePosition;
-  /** Names of the handlers on it, where its kind can have any. They are no part of what a frame's hash is of. */
+  /** Names of its handlers, if its kind can have any. They are not part of a frame's hash. */
   readonly handlers?: readonly string[];
   readonly data: Json;
 }
@@ -39,7 +39,7 @@ export interface TaskOfNode {
   readonly ended: boolean;
 }
 
-/** Compares two trees. What is the same object in both is not looked into. */
+/** Compares two trees. Identical objects are not compared further. */
 export function reconcile(
   before: PlanNode | undefined,
   after: PlanNode,
@@ -125,14 +125,14 @@ function sameRow(a: PlanNode, b: PlanNode): boolean {
   );
 }
 
-/** The functions are others in every render; what is kept is which there are. */
+/** Functions differ in every render; only which handlers exist is stored. */
 function sameHandlers(a: PlanNode, b: PlanNode): boolean {
   if (!isRunnable(a) || !isRunnable(b)) return true;
   const [before, now] = [a.code.handlers, b.code.handlers];
   return handlerNames.every(name => (before[name] === undefined) === (now[name] === undefined));
 }
 
-/** Most often the members are the same things; only where they are not, what is in them is compared. */
+/** Members are usually identical; only if not, their content is compared. */
 function sameData(a: JsonObject, b: JsonObject): boolean {
   if (a === b) return true;
   const names = Object.keys(a);

@@ -13,18 +13,18 @@ import { type Tracked, track } from './tracked.ts';
  * Renders a plan, and renders again what changed.
  *
  * 1. A component is called again only when its props changed or something it read did.
- * 2. A part of the tree that did not change is the same object in the next tree.
- * 3. Nothing but calling the author's code happens: no write, no task.
+ * 2. An unchanged part of the tree is the same object in the next tree.
+ * 3. It only calls the author's code: no write, no task.
  */
 export interface Renderer {
   render(): PlanNode;
   /** Something that was read has changed since. */
   readonly isStale: boolean;
-  /** Every key that the render as it stands has read, with the name of its space before it. */
+  /** Every key that the current render has read, prefixed with the name of its space. */
   readonly reads: ReadonlySet<string>;
-  /** Keys of `reads` that came or went since this was last asked. */
+  /** Keys that were added to or removed from `reads` since the last call. */
   takeReadChanges(): ReadonlySet<string>;
-  /** What components asked for with `ctx.effect`. */
+  /** The effects that components requested with `ctx.effect`. */
   effects(): readonly EffectCall[];
   close(): void;
 }

@@ -2,18 +2,18 @@ import { batch, effect, type Signal, signal } from '@preact/signals-core';
 import type { Json } from '@signalbox/model';
 import type { EffectCall } from '../effects/effect-registry.ts';
 
-/** A piece of a render, with what it read. It is evaluated once; when something it read changes, it is told so. */
+/** A piece of a render, with what it read. It is evaluated once, and notified when something it read changes. */
 export interface Tracked<T> {
   readonly value: T;
   readonly reads: ReadonlySet<string>;
-  /** Effects that it asked for, in order. */
+  /** The effects that it requested, in order. */
   readonly effects: readonly EffectCall[];
   dispose(): void;
 }
 
 let reading: { readonly reads: Set<string>; readonly effects: EffectCall[] } | undefined;
 
-/** Evaluates at once. `onStale` comes at most once, after a change of something that was read. */
+/** Evaluates at once. `onStale` is called at most once, after a change of something that was read. */
 export function track<T>(evaluate: () => T, onStale: () => void): Tracked<T> {
   const found = { reads: new Set<string>(), effects: [] as EffectCall[] };
   let outcome: { readonly value: T } | { readonly thrown: unknown } | undefined;
@@ -39,17 +39,17 @@ export function track<T>(evaluate: () => T, onStale: () => void): Tracked<T> {
   return { value: outcome.value, ...found, dispose };
 }
 
-/** Values that renders read. A read inside `track` subscribes to the key, also while the key is absent. */
+/** Values that renders read. A read inside `track` subscribes to the key, even while the key is absent. */
 export interface Readable {
   read(key: string): Json | undefined;
-  /** What is there now, without subscribing. */
+  /** The current value, without subscribing. */
   peek(key: string): Json | undefined;
-  /** All at once: whoever read one of the keys is told once. */
+  /** Applies all changes at once: a reader of several keys is notified once. */
   write(changes: ReadonlyMap<string, Json | undefined>): void;
   entries(): ReadonlyMap<string, Json>;
 }
 
-/** `space` goes before the key where reads are recorded, so that different stores can be told apart. */
+/** `space` prefixes the key in recorded reads, so that different stores can be told apart. */
 export function createReadable(space: string, initial: ReadonlyMap<string, Json>): Readable {
   const values = new Map(initial);
   const signals = new Map<string, Signal<Json | undefined>>();
@@ -86,13 +86,13 @@ export function isRendering(): boolean {
   return reading !== undefined;
 }
 
-/** The hook form of an effect: it belongs to the piece that asks for it. False outside a render. */
+/** The hook form of an effect: it belongs to the piece that requests it. False outside a render. */
 export function askForEffect(call: EffectCall): boolean {
   reading?.effects.push(call);
   return reading !== undefined;
 }
 
-/** Something that was read without a key to subscribe to. */
+/** Records a read without a key to subscribe to. */
 export function noteRead(key: string): void {
   reading?.reads.add(key);
 }

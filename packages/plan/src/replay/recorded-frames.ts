@@ -1,13 +1,13 @@
 import type { AnyEvent, Frame, RunReader, RunRecord } from '@signalbox/runs';
 
-/** What is recorded of the way to a frame. */
+/** The record of the way to a frame. */
 export interface RecordedFrame {
   readonly frame: Frame;
-  /** What the event log, which is chained, says of the frame. */
+  /** The frame's event in the chained event log. */
   readonly told: Extract<AnyEvent, { readonly type: 'frame.committed' }>;
   /**
-   * The events since the frame before, one list for each process that drove the run in between. Each list but the first
-   * begins where the run was taken up; the last one led to the frame.
+   * The events since the previous frame, one list for each process that drove the run in between. Each list but the first begins where the
+   * run was resumed; the last one led to the frame.
    */
   readonly lives: readonly (readonly AnyEvent[])[];
 }
@@ -15,8 +15,8 @@ export interface RecordedFrame {
 const PAGE = 500;
 
 /**
- * The frames of a run in their order, each with the events that led to it. What is committed after `record` was read is not told, nor
- * is anything from the first event on that was taken away: nothing can be made again without what led to it.
+ * The frames of a run in order, each with the events that led to it. Leaves out commits after `record` was read, and everything from the
+ * first removed event on: nothing can be replayed without what led to it.
  */
 export async function* recordedFrames(
   reader: RunReader,
@@ -42,7 +42,7 @@ export async function* recordedFrames(
   }
 }
 
-/** What the event log says of a frame that was collected since. What it read is gone, and so is when it was rendered. */
+/** The event of a collected frame. Its reads and its render time are gone. */
 function collected({ frame: index, ts: at, trigger, digest }: RecordedFrame['told']): Frame {
   return { index, at, trigger, mounted: [], unmounted: [], written: [], digest, verifiable: false };
 }

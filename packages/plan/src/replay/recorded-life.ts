@@ -9,7 +9,7 @@ import type { TaskProgress } from '../nodes/handlers.ts';
 import { isRecalled } from '../structure/node-record.ts';
 import { type RecordedWork, recordedOutcome } from './recorded-work.ts';
 
-/** What happened to a run between two frames in one process, in the order in which the engine takes it in. */
+/** The inputs of a run between two frames in one process, in the order in which the engine takes them in. */
 export interface RecordedInputs {
   readonly commands: readonly Command[];
   readonly news: readonly (
@@ -18,7 +18,7 @@ export interface RecordedInputs {
   )[];
   /** Names of the signals whose handlers were called. */
   readonly signals: readonly string[];
-  /** Nodes whose work began. */
+  /** The number of nodes whose work started. */
   readonly started: number;
 }
 
@@ -31,7 +31,7 @@ export interface LifeParts {
   readonly frame: number;
 }
 
-/** Reads off the events what made them. */
+/** Derives the inputs from the events that they caused. */
 export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): Promise<RecordedInputs> {
   const { run, reader, work, frame } = parts;
   const { records, tasks } = parts.memory;
@@ -40,7 +40,7 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
   const signals: string[] = [];
   const ended = new Set<TaskId>();
   const retried = new Set<string>();
-  /** Nodes whose work was cut off. */
+  /** Nodes whose work was interrupted. */
   const left = new Set<string>();
   let started = 0;
   const end = (task: TaskId, outcome: TaskOutcome) => {
@@ -90,7 +90,7 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
       case 'handler.failed':
         if (event.task === undefined && event.handler.startsWith(SIGNAL))
           signals.push(event.handler.slice(SIGNAL.length));
-        // It was called again, with what the work had come to in an earlier process.
+        // It was called again, with the result of the work in an earlier process.
         if (event.task !== undefined && isOfEnd(event.handler) && !ended.has(event.task)) {
           const row = await reader.task(run, event.task);
           if (row !== undefined) end(event.task, recordedEnd(row));
@@ -119,10 +119,10 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
     }
     const isRested = status === 'blocked' || status === 'scheduled';
     const isWaiting = isRested && !retried.has(node) && !isRecalled(records.get(node));
-    // Its wait was over, also where a pause kept it from being started.
+    // Its wait was over, even if a pause kept it from starting.
     const isDue = event.type === 'task.started' || event.to === 'idle';
     if (isWaiting && isDue) commands.push({ kind: 'due', node });
-    // It was woken before it was canceled: what it waited for was forgotten.
+    // It was woken before it was canceled: its wait was forgotten.
     if (
       isWaiting &&
       event.type === 'node.status' &&
@@ -133,11 +133,11 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
       if (row !== undefined && row.reason === undefined) commands.unshift({ kind: 'due', node });
     }
     if (event.type !== 'task.started') continue;
-    // A child run that had failed in its plan went on.
+    // A child run that had failed in its plan continued.
     if (status === 'failed' && !retried.has(node)) commands.push({ kind: 'revive', node });
     started += 1;
     const { task } = event;
-    // It was woken while it was being asked, and asked once more.
+    // It was woken while it was being called, and called once more.
     if (status !== 'running' || !work.isUnderWay(task) || ended.has(task)) continue;
     const row = (await reader.valueAt(run, 'status', node, frame)) as { readonly told?: string } | undefined;
     commands.push({ kind: 'wake', node });
@@ -163,7 +163,7 @@ async function waitBeforeLeaving(
   return row === undefined || row.gone === true ? (row?.told ?? 'blocked') : undefined;
 }
 
-/** The edit that an event tells of; its value is in the transition of the event before. */
+/** The edit of an event; its value is in the transition of the event before. */
 export async function editOf(
   { run, reader }: Pick<LifeParts, 'run' | 'reader'>,
   { key, by, reason, seq }: Extract<AnyEvent, { readonly type: 'state.edited' }>,
@@ -192,7 +192,7 @@ function commandOf(
     case 'cancel':
     case 'reset':
       return node === undefined ? undefined : { kind: action, node, by };
-    // What they change is said where the run is taken up, and in its limits.
+    // Their changes are recorded where the run is resumed, and in its limits.
     case 'resume':
     case 'raise':
     case 'trust':
@@ -200,17 +200,17 @@ function commandOf(
   }
 }
 
-/** How a process let go of a run without another frame. */
+/** How a process released a run without another frame. */
 export type LifeEnd =
-  /** It died, or was never there: nothing that it did counts. */
+  /** It died, or never existed: nothing that it did counts. */
   | 'gone'
-  /** It committed what it had, and rested. */
+  /** It committed its changes, and rested. */
   | 'rested'
   /** It was told to end at once, or its wait for work was over. */
   | 'terminated'
   /** Nobody drove the run when it was stopped. */
   | 'stopped'
-  /** Nobody drove the run when it was ended otherwise, or paused: work that was under way was let go of. */
+  /** Nobody drove the run when it was ended otherwise, or paused: running work was released. */
   | 'left'
   /** Its next render threw. */
   | 'failed';
@@ -230,7 +230,7 @@ export function lifeEndOf(events: readonly AnyEvent[], nextFrame: number): LifeE
   return events.some(isOwn) ? 'rested' : 'gone';
 }
 
-/** The status that a run was given which nobody drove: what was let go of is told after it, or who ended it before. */
+/** The status given to an undriven run: released work is recorded after it, or who ended it before. */
 function isLeft(event: AnyEvent, index: number, events: readonly AnyEvent[]): boolean {
   if (event.type !== 'run.status' || (event.to !== 'failed' && event.to !== 'paused')) return false;
   const before = events[index - 1];
@@ -238,7 +238,7 @@ function isLeft(event: AnyEvent, index: number, events: readonly AnyEvent[]): bo
   return events.slice(index + 1).some(({ type }) => type === 'task.orphaned' || type === 'node.status');
 }
 
-/** What only a process that drives a run writes. */
+/** Events that only a driving process writes. */
 function isOwn(event: AnyEvent): boolean {
   if (event.type === 'state.changed') return !editTriggers.includes(event.trigger ?? '');
   return event.type === 'run.created' || /^(task|handler|effect|node)\./.test(event.type);

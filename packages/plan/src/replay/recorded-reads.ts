@@ -4,14 +4,14 @@ import type { Blobs, RunReader } from '@signalbox/runs';
 import { FILE, QUERY, VOL } from '../frames/read-book.ts';
 import type { FileItem, FileStat, PlanFiles } from '../workspaces/plan-files.ts';
 
-/** What renders read then, and read again now: volatile state, answers of queries, files. */
+/** What renders read then, and read again now: volatile state, query answers, files. */
 export interface RecordedReads {
-  /** Turns to a frame. True where an answer of a query is another than in the frame before. */
+  /** Moves to a frame. True if a query answer differs from that in the previous frame. */
   turnTo(frame: number): Promise<boolean>;
   /** Keys and values of volatile state. */
   volatile(): ReadonlyMap<string, Json | undefined>;
   query(sql: string, params: readonly Json[]): readonly Json[];
-  /** Nothing is written to them. */
+  /** Read-only. */
   readonly files: PlanFiles;
 }
 

@@ -5,18 +5,18 @@ import type { TaskProgress } from '../nodes/handlers.ts';
 import type { SubPlanNode } from '../nodes/plan-node.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 
-/** Work that is not done: each attempt ends as it is recorded, when the replay comes to its end. */
+/** Work that is not done: each attempt ends as recorded, when the replay reaches its end. */
 export interface RecordedWork {
   readonly executor: TaskExecutor;
-  /** Whether the work of a task goes on in the replay. */
+  /** Whether the work of a task is running in the replay. */
   isUnderWay(task: TaskId): boolean;
-  /** The work of a node that was begun last, if it goes on. */
+  /** The node's last started work, if it is running. */
   taskOf(node: string): TaskId | undefined;
   end(task: TaskId, outcome: TaskOutcome): void;
   progress(task: TaskId, progress: TaskProgress): void;
-  /** The process that did it is gone; another goes on with a version of the plan. */
+  /** The process that did it is gone; another continues with a version of the plan. */
   forget(version: number): void;
-  /** The plan of a sub-plan as a version of the plan above it had it, or else as it was begun last. */
+  /** The plan of a sub-plan in a version of its parent plan, or as it was last started. */
   subPlan(place: string, version: number | undefined): AnyPlan | undefined;
 }
 
@@ -65,7 +65,7 @@ export function subPlanPlace(node: string, iteration: number): string {
 
 type TaskEvent = Extract<AnyEvent, { readonly type: 'task.ended' | 'task.retry' }>;
 
-/** How the attempt ended that an event tells of. `row` is what is kept of its task in the end. */
+/** The outcome of the attempt in an event. `row` is the final record of its task. */
 export function recordedOutcome(event: TaskEvent, row: Task | undefined): TaskOutcome {
   const { error } = event;
   if (error !== undefined) return { kind: 'failed', error };

@@ -11,13 +11,13 @@ interface RecordedWrite {
 }
 
 export interface RecordedWrites {
-  /** By effect, in the order they were applied. */
+  /** By effect, in the order of application. */
   readonly effects: ReadonlyMap<string, readonly RecordedWrite[]>;
-  /** Of code that no transaction surrounded: tasks, and what effects set going. */
+  /** Writes of code outside any transaction: tasks, and what effects started. */
   readonly late: readonly RecordedWrite[];
 }
 
-/** What the author's effects and work wrote, from the transitions that events tell of. */
+/** The writes of the author's effects and work, from the transitions in events. */
 export async function recordedWrites(
   reader: RunReader,
   run: RunId,
@@ -38,10 +38,10 @@ export async function recordedWrites(
   return { effects, late };
 }
 
-/** Triggers of what a replay does itself: first values, those of renders, edits of people. */
+/** Triggers of writes that a replay makes itself: initial values, those of renders, edits of people. */
 const NOT_CODE = new Set(['plan.initial', 'init', ...editTriggers, INHERITED]);
 
-/** Handlers and renders are called again; the first values are the plan's. */
+/** Handlers and renders are called again; the initial values are the plan's. */
 function isOutside({ handler, node, trigger }: Extract<AnyEvent, { readonly type: 'state.changed' }>): boolean {
   if (handler === 'effect') return true;
   return node === undefined && handler === undefined && !NOT_CODE.has(trigger ?? '');

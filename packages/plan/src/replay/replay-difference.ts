@@ -4,26 +4,26 @@ import { digested } from '../frames/run-memory.ts';
 import type { SourcePosition } from '../plan-error.ts';
 import type { ReplayStore } from './replay-store.ts';
 
-/** Something that a frame shows, and that came out otherwise. Absent where it was not there. */
+/** A part of a frame that differs. A side is absent if it did not exist there. */
 export interface DifferentRow {
   readonly space: IntervalSpace;
   readonly key: string;
   readonly recorded?: Json;
   readonly replayed?: Json;
-  /** What wrote it, where it is state: the handler and its node. */
+  /** What wrote it, if it is state: the handler and its node. */
   readonly writtenBy?: string;
   /** The author's element that it comes from. */
   readonly source?: SourcePosition;
 }
 
-/** The first frame that did not come out as it is recorded. */
+/** The first frame that differs from its record. */
 export interface ReplayDifference {
   readonly frame: number;
-  readonly kind: /** Other nodes, statuses or state. */
+  readonly kind: /** Different nodes, statuses or state. */
     | 'frame'
-    /** The render threw, or no frame came of what led to it. */
+    /** The render threw, or its inputs made no frame. */
     | 'render'
-    /** The rows of the record are not those that its own hash is of: the record was changed. */
+    /** The recorded rows do not match their own hash: the record was changed. */
     | 'record';
   readonly what: string;
   readonly recorded: Digest;
@@ -32,10 +32,10 @@ export interface ReplayDifference {
   readonly source?: SourcePosition;
 }
 
-/** As many as a person reads. */
+/** A readable number of rows. */
 const MAX_ROWS = 20;
 
-/** Says in what a frame differs from its record. */
+/** Describes how a frame differs from its record. */
 export async function differenceOf(
   reader: RunReader,
   run: RunId,
@@ -100,7 +100,7 @@ async function withSource(
     key: row.key,
     from: { frame: Math.max(0, frame - 1), index: 0 },
   });
-  // In the first frame the value that the run begins with comes before what handlers write.
+  // In the first frame the initial value comes before the writes of handlers.
   const written = items.findLast(one => one.frame < frame) ?? items[0];
   if (written?.node === undefined) return row;
   const source = sourceOf(written.node);

@@ -30,10 +30,10 @@ import { createReplayStore } from './replay-store.ts';
 /**
  * Verifies a run by making its frames again, with the real engine.
  *
- * 1. Only renders and handlers of the plan are called. Work, effects, people, signals, operators, time, queries and what
- *    renders read of volatile state come from the record.
- * 2. Every frame must have the hash that is recorded of it; the first one that has not ends the replay.
- * 3. A frame that read something unrecorded is not verified. Where it comes out as it was, the replay goes on.
+ * 1. Only renders and handlers of the plan are called. Work, effects, people, signals, operators, time, queries and reads of volatile state
+ *    come from the record.
+ * 2. Every frame must have its recorded hash; the first one that does not ends the replay.
+ * 3. A frame that read something unrecorded is not verified. If it matches anyway, the replay continues.
  */
 export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
   const { run, reader } = options;
@@ -73,17 +73,17 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
   return difference === undefined ? ended : { ...ended, difference };
 }
 
-/** The plan of each version that a run went on with. */
+/** The plan of each version that a run used. */
 export type PlanOfVersion = (version: number) => AnyPlan;
 
 export interface ReplayOptions {
   readonly plan: AnyPlan | PlanOfVersion;
   readonly run: RunId;
-  /** Where the record is. */
+  /** Reads the record. */
   readonly reader: RunReader;
-  /** Where contents of files are that renders read. */
+  /** Holds the contents of files that renders read. */
   readonly blobs?: Pick<Blobs, 'get'>;
-  /** Told of every frame; the next one waits for it. */
+  /** Called after every frame; the next one waits for it. */
   readonly onFrame?: (frame: number) => void | Promise<void>;
   /** As when the run was recorded. */
   readonly secrets?: PlanRunOptions['secrets'];
@@ -91,15 +91,15 @@ export interface ReplayOptions {
 
 export interface ReplayReport {
   readonly run: RunId;
-  /** How many the run has. */
+  /** The number of frames that the run has. */
   readonly frames: number;
   readonly verified: number;
-  /** Frames that read something unrecorded; if there are fewer than all others, the replay ended at the last of them. */
+  /** Frames that read something unrecorded; if fewer frames than all were reached, the replay ended at the last of these. */
   readonly unverified: readonly number[];
-  /** The first frame that was collected: it and those after it cannot be made again. */
+  /** The first collected frame: it and later ones cannot be replayed. */
   readonly collectedFrom?: number;
   readonly difference?: ReplayDifference;
-  /** Runs of the sub-plans that were begun, with the plans to replay them by. */
+  /** Runs of started sub-plans, with the plans to replay them by. */
   readonly children: readonly { readonly run: RunId; readonly plan: PlanOfVersion }[];
 }
 
@@ -108,7 +108,7 @@ function notAsTold({ index, digest }: RecordedFrame['frame'], told: Digest): Rep
   return { frame: index, kind: 'record', what, recorded: told, replayed: digest, rows: [] };
 }
 
-/** Makes the frames of a recorded run again, one after the other. */
+/** Makes the frames of a recorded run again, one after another. */
 async function createPlayer({ plan: given, reader, blobs, secrets }: ReplayOptions, record: RunRecord) {
   const { id: run } = record;
   const planOf: PlanOfVersion = typeof given === 'function' ? given : () => given;
@@ -125,7 +125,7 @@ async function createPlayer({ plan: given, reader, blobs, secrets }: ReplayOptio
   let rendersThrow = false;
   /** The engine failed the run in its last step. */
   let isOver = false;
-  /** What the events say that the run became last. */
+  /** The run's last status in the events. */
   let status: RunRecord['status'] | undefined;
   let memory: RunMemory;
   let engine: Engine;
@@ -181,7 +181,7 @@ async function createPlayer({ plan: given, reader, blobs, secrets }: ReplayOptio
     memory = await loadMemory({ ...options, plan, limits: record.limits, clean: secrets?.data });
     const box = createCommandBox();
     commands = box;
-    // What the engine would tell itself later, the record says when it is due.
+    // The record decides when the engine's own later commands are due.
     const silent: CommandBox = { ...box, ask: () => new Promise(() => {}) };
     const request = (trigger: TriggerKind) => {
       if (trigger === 'task_finished') taken += 1;
@@ -197,7 +197,7 @@ async function createPlayer({ plan: given, reader, blobs, secrets }: ReplayOptio
     });
   }
 
-  /** Puts what is recorded where the engine takes it in. */
+  /** Passes recorded inputs to the engine. */
   async function feed(events: readonly AnyEvent[], frame: number): Promise<RecordedInputs> {
     const found = await inputsOf({ run, reader, work, memory, frame }, events);
     for (const name of found.signals) {
@@ -227,7 +227,7 @@ async function createPlayer({ plan: given, reader, blobs, secrets }: ReplayOptio
     for (const event of events) if (event.type === 'run.status') status = event.to;
   };
 
-  /** Another process took the run up: what the one before it left without a frame, and then the new one. */
+  /** Another process resumed the run: handles what the previous one left without a frame, then starts the new one. */
   async function changeHands(events: readonly AnyEvent[], next: readonly AnyEvent[]): Promise<void> {
     const nextFrame = memory.nextFrame;
     noteStatus(events);
@@ -236,7 +236,7 @@ async function createPlayer({ plan: given, reader, blobs, secrets }: ReplayOptio
     const isEndOfOwn = (event: AnyEvent) => event.type === 'run.status' && event.to === 'failed';
     const own = end === 'failed' && !isOver ? events.slice(0, events.findLastIndex(isEndOfOwn) + 1) : [];
     if (isOver && end !== 'stopped' && end !== 'left') {
-      // What it did last was part of its last step.
+      // Its last actions were part of its last step.
     } else if (end === 'terminated' || end === 'failed') {
       inputs = await feed(end === 'failed' ? own : events, nextFrame);
       if (end === 'terminated') void commands.ask({ kind: 'grace-over' });
@@ -310,7 +310,7 @@ async function createPlayer({ plan: given, reader, blobs, secrets }: ReplayOptio
         const place = subPlanPlace(origin.node, origin.iteration);
         const last = work.subPlan(place, undefined);
         if (last === undefined) return [];
-        // A version of the child is of the files that a version of this run is of.
+        // A version of the child has the files of a version of this run.
         const sources = planSources(child);
         const plan: PlanOfVersion = version => {
           const at = own.findIndex(source => isSamePlan(source, sources[version - 1]));
@@ -328,7 +328,7 @@ interface EffectRun {
   readonly error?: string;
 }
 
-/** What the effects of a frame did, as far as it was committed: with the next frame, by the same process. */
+/** What the effects of a frame did, if it was committed: with the next frame, by the same process. */
 async function effectsAfter(
   reader: RunReader,
   run: RunId,
@@ -353,25 +353,25 @@ function noFrame({ index, digest }: RecordedFrame['frame'], end: RunEnd | undefi
   return { frame: index, kind: 'render', what: `it was not made: ${why}`, recorded: digest, rows: [] };
 }
 
-/** A frame was made, whatever came of its triggers: the timer makes one always. */
+/** A frame was made, whatever its triggers: the timer always makes one. */
 function triggersOf(detail: string | undefined): readonly TriggerKind[] {
   const triggers = (detail ?? '').split(' ').filter(trigger => trigger !== '' && trigger !== 'signal');
   return [...(triggers as TriggerKind[]), 'timer'];
 }
 
-/** A task as it was when a fork was given it. */
+/** A task as of when a fork was given it. */
 function asBegun(task: Task): Task {
   const { leaseOwner: _, result: __, startedAt: ___, endedAt: ____, handledFrame: _____, ...rest } = task;
   return { ...rest, status: 'pending', retryCount: 0 };
 }
 
-/** The version of the plan that a process went on with. */
+/** The version of the plan that a process used. */
 function versionOf(events: readonly AnyEvent[]): number {
   const [first] = events;
   return first?.type === 'run.resumed' ? (first.planVersion ?? 1) : 1;
 }
 
-/** Only ids and waits come of it, and neither is part of a frame. */
+/** Only ids and waits depend on it, and neither is part of a frame. */
 const noRng: Rng = { bytes: count => new Uint8Array(count) };
 const MICRO_TURNS = 16;
 const MAX_TURNS = 1000;

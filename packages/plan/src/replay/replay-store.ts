@@ -14,33 +14,33 @@ import {
   type WriteSet,
 } from '@signalbox/runs';
 
-/** What a replay has committed, as far as an engine that takes the run up asks for it: the last of everything. */
+/** The commits of a replay, as far as a resuming engine needs them: the last of everything. */
 export interface ReplayStore {
   readonly commit: Commit;
   readonly reader: RunReader;
-  /** What holds after the last commit. */
+  /** The values after the last commit. */
   values(space: IntervalSpace): ReadonlyMap<string, Json>;
   task(id: TaskId): Task | undefined;
   /** The last commit that made a frame. */
   readonly lastFrame: WriteSet['frame'];
-  /** Begins with what a run had when it was forked. */
+  /** Starts with what a run had when it was forked. */
   inherit(
     record: RunRecord,
     values: ReadonlyMap<IntervalSpace, ReadonlyMap<string, Json>>,
     tasks: readonly Task[],
   ): void;
-  /** The status that the run is taken up with. */
+  /** The status with which the run is resumed. */
   become(status: RunRecord['status']): void;
-  /** Something from outside the run, such as a signal, is in its log. */
+  /** An outside event, such as a signal, is in the log. */
   receive(event: AnyEvent): void;
 }
 
 export function createReplayStore(run: RunId): ReplayStore {
   const spaces = new Map<IntervalSpace, Map<string, Json>>(intervalSpace.options.map(space => [space, new Map()]));
   const tasks = new Map<TaskId, Task>();
-  /** The last of each node, for handlers that are called again. */
+  /** The last one of each node, for handlers that are called again. */
   const ended = new Map<string, Task>();
-  /** By `seq`; those of the run itself are no input to it. */
+  /** By `seq`; the run's own events are not input. */
   const received = new Map<number, AnyEvent>();
   let record: RunRecord | undefined;
   let lastFrame: WriteSet['frame'];
@@ -49,7 +49,7 @@ export function createReplayStore(run: RunId): ReplayStore {
   function recordAfter({ run: write, frame, at, events = [] }: WriteSet): RunRecord {
     const before = write?.kind === 'create' ? begun(run, write.run, at) : record;
     if (before === undefined) throw new Bug(`a replay of run ${run} did not begin with its start`);
-    // It goes on where the recorded run went on, whatever its lifecycle would say.
+    // It continues where the recorded run did, whatever its lifecycle would allow.
     const changes = write?.kind === 'change' ? Object.entries(write.change).filter(([, value]) => value !== null) : [];
     return {
       ...before,
@@ -94,7 +94,7 @@ export function createReplayStore(run: RunId): ReplayStore {
     artifactList: async () => ({ items: [] }),
     at: async (_, space) => new Map(spaces.get(space)),
     valueAt: async (_, space, key) => spaces.get(space)?.get(key),
-    // Only their number in a frame is asked for.
+    // Only their number in a frame is needed.
     transitions: async (_, { from = { frame: 0, index: 0 } } = {}) => ({
       items: Array.from({ length: counted.frame === from.frame ? counted.count - from.index : 0 }, () => ({
         frame: from.frame,

@@ -2,35 +2,35 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Bug } from '@signalbox/model';
 import type { Action, QueuedAction } from './action.ts';
 
-/** Where actions wait. Those of a handler or an effect wait in its transaction until it has returned. */
+/** Queued actions. Those of a handler or an effect stay in its transaction until it returns. */
 export interface ActionQueue {
   push(action: Action, trigger?: string): void;
-  /** Runs code of a node; what it queues counts only if it returns. Transactions do not nest. */
+  /** Runs code of a node; its actions count only if it returns. Transactions do not nest. */
   transact<T>(origin: TransactionOrigin, code: () => T): Transacted<T>;
   /** Empties the queue. */
   take(): readonly QueuedAction[];
   readonly size: number;
-  /** Of the transaction that is open. */
+  /** The origin of the open transaction. */
   readonly origin: TransactionOrigin | undefined;
-  /** Keys of what the code of a node queued since the last time this was asked, after its transaction: from a timer or a promise. */
+  /** Keys that a node's code queued after its transaction, from a timer or a promise, since the last call. */
   takeLate(node: string): readonly string[];
 }
 
 interface Transacted<T> {
   readonly value: T;
   readonly transaction: number;
-  /** Keys of what it queued. */
+  /** Keys of its actions. */
   readonly keys: readonly string[];
 }
 
 interface TransactionOrigin {
   readonly node: string;
   readonly handler?: string;
-  /** What the log says unless the author says more. */
+  /** The trigger in the log, unless the author gives another. */
   readonly trigger: string;
 }
 
-/** `frameNow` is the frame that is being worked on; `onQueued` is told of writes that no transaction surrounds. */
+/** `frameNow` returns the current frame; `onQueued` is called for writes outside any transaction. */
 export function createActionQueue(frameNow: () => number, onQueued: () => void): ActionQueue {
   let queued: QueuedAction[] = [];
   let open:
@@ -38,7 +38,7 @@ export function createActionQueue(frameNow: () => number, onQueued: () => void):
     | undefined;
   let transactions = 0;
   const counters = new Map<string, number>();
-  /** The node whose code started what runs now, also after its transaction. */
+  /** The node whose code started the current call, even after its transaction. */
   const starter = new AsyncLocalStorage<string>();
   const late = new Map<string, Set<string>>();
 

@@ -1,16 +1,16 @@
 import type { Json } from '@signalbox/model';
 
-/** A change of state that someone asked for. It waits for the flush. */
+/** A requested change of state. It waits for the flush. */
 export type Action =
   | { readonly kind: 'set'; readonly key: string; readonly value: Json }
   | { readonly kind: 'init'; readonly key: string; readonly value: Json }
   | { readonly kind: 'delete'; readonly key: string }
   | { readonly kind: 'update'; readonly key: string; readonly reduce: (value: Json | undefined) => unknown };
 
-/** Who asked, and when: what orders actions and what the transition log says. */
+/** Who asked, and when: orders actions and goes into the transition log. */
 export interface ActionOrigin {
   readonly frame: number;
-  /** Empty when no node was behind it. */
+  /** Empty if no node asked. */
   readonly node: string;
   /** Counts the actions of a node in a frame. */
   readonly index: number;

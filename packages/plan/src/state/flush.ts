@@ -5,13 +5,13 @@ import { PlanError } from '../plan-error.ts';
 import { type ActionOrigin, inOrder, type QueuedAction } from './action.ts';
 import { frozen } from './frozen.ts';
 
-/** What a flush comes to. */
+/** The result of a flush. */
 export interface Flushed {
-  /** Keys whose value is another one now; undefined where the key is gone. */
+  /** Changed keys; undefined if the key is gone. */
   readonly changes: ReadonlyMap<string, Json | undefined>;
-  /** Every action that changed something, in the order it was applied. */
+  /** Every action that changed something, in the order of application. */
   readonly applied: readonly AppliedAction[];
-  /** Transactions of which nothing was applied, because a reducer threw or its result does not fit. */
+  /** Transactions that were not applied, because a reducer threw or a result is invalid. */
   readonly failed: ReadonlyMap<number, PlanError>;
 }
 
@@ -19,13 +19,13 @@ export interface AppliedAction extends ActionOrigin {
   readonly key: string;
   readonly old: Json | undefined;
   readonly new: Json | undefined;
-  /** From the one to the other. */
+  /** From `before` to `after`. */
   readonly change: Change;
 }
 
 /**
- * Applies actions as one step, in order: the last `set` wins, `update` sees the latest value, `init` counts only where
- * the key is absent. A transaction that fails leaves no trace, also not in what later reducers see.
+ * Applies actions as one step, in order: the last `set` wins, `update` sees the latest value, `init` counts only if the key is absent. A
+ * failed transaction leaves no trace, not even for later reducers.
  */
 export function flush(
   actions: readonly QueuedAction[],
@@ -58,7 +58,7 @@ function applyAll(
   clean: (key: string, value: Json) => Json,
 ): Attempt {
   const now = new Map<string, Json | undefined>();
-  /** Keys that changed more than once, and so may have come back to what they were. */
+  /** Keys that changed more than once, and so may have returned to their old value. */
   const again = new Set<string>();
   const applied: AppliedAction[] = [];
   for (const action of actions) {
@@ -90,7 +90,7 @@ function applyAll(
   return { kind: 'applied', changes: now, applied };
 }
 
-/** What was changed on the way in is as frozen as everything else. */
+/** Freezes a value that was cleaned. */
 function cleaned(made: Json, kept: Json): Json {
   if (kept === made) return made;
   const plain = frozen(kept);

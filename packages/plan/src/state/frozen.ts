@@ -1,14 +1,14 @@
 import { err, type Json, ok, type Result } from '@signalbox/model';
 
-/** Values that were found plain and frozen through and through; only values whose parts are in here too get in. */
+/** Values known to be plain and deeply frozen; all parts of a member are members too. */
 const known = new WeakSet<object>();
 
-/** How deep plain data nests at most, as everywhere. */
+/** The nesting limit of plain data everywhere. */
 const MAX_DEPTH = 500;
 
 /**
- * The value itself, frozen in all its parts, if it is plain data. Parts that were frozen before are not walked again, so
- * a value that shares most of its parts with an older one costs what is new.
+ * The value itself, deeply frozen, if it is plain data. Parts that were already frozen are not walked again, so a value that shares most of
+ * its parts with an older one costs only what is new.
  */
 export function frozen(value: unknown): Result<Json, string> {
   const fault = freeze(value, 0);

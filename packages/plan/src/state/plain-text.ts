@@ -1,9 +1,6 @@
 import type { Json, JsonObject } from '@signalbox/model';
 
-/**
- * The canonical JSON of what was found to be plain data before: no check is made again. Members that are undefined are
- * left out, as they are where a value is kept.
- */
+/** The canonical JSON of known plain data, without another check. Undefined members are left out, as in stored values. */
 export function plainText(value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(plainText).join()}]`;

@@ -3,7 +3,7 @@ import { nodeKinds } from '../nodes/node-kinds.ts';
 import type { LoopNode, PlanNode, RunnableNode } from '../nodes/plan-node.ts';
 import { type NodeRecord, type Standing, standingOf } from './node-record.ts';
 
-/** A node in its place, with sums over what is under it. Cells outlive frames: a frame touches those that changed. */
+/** A node in its place, with sums over its descendants. Cells outlive frames: a frame touches those that changed. */
 export interface Cell {
   readonly node: PlanNode;
   parent: Cell | undefined;
@@ -12,16 +12,16 @@ export interface Cell {
   readonly skipped: boolean;
   /** The innermost loop around it. */
   readonly scope: string | undefined;
-  /** What of the nodes right under it runs in order. */
+  /** Which of its children run in order. */
   readonly ordered: Ordered;
-  /** Of itself; undefined for what is only the sum of its children. */
+  /** Its own standing; undefined if it is only the sum of its children. */
   own: Standing | undefined;
   sum: Sum;
   group: Group | undefined;
   signature: string | undefined;
 }
 
-/** Phases run in order unless something about them sets them free; Steps only inside a Phase. */
+/** Phases run in order unless something around them sets them free; Steps only inside a Phase. */
 export type Ordered = 'nothing' | 'phases' | 'phases and steps';
 
 /** Leaves under a cell that are not skipped. */
@@ -34,7 +34,7 @@ export interface Sum {
   effects: number;
 }
 
-/** What runs side by side or in order right under a cell, seen through the nodes that have no order of their own. */
+/** The content that runs side by side or in order under a cell, looking through nodes without their own order. */
 export interface Group {
   readonly together: readonly Cell[];
   readonly phases: Sequence;
@@ -49,7 +49,7 @@ export interface Sequence {
 
 export interface CellSource {
   recordOf(id: string): NodeRecord | undefined;
-  /** Bodies that a loop began over the whole run. */
+  /** The number of iterations that a loop started over the whole run. */
   totalOf(loop: string | undefined): number;
   signatureOf(node: RunnableNode): string;
 }
@@ -105,7 +105,7 @@ function orderedIn(kind: NodeKind, around: Ordered): Ordered {
   return flow === 'step' || flow === 'free' ? 'nothing' : around;
 }
 
-/** What a leaf, an ending or a loop is by itself. */
+/** The standing of a leaf, an ending or a loop itself. */
 export function ownStanding(cell: Cell, source: CellSource): Standing | undefined {
   const { node } = cell;
   if (cell.skipped) return undefined;
@@ -131,7 +131,7 @@ export function sumOf(cell: Cell): Sum {
   const { kind } = cell.node;
   if (isLoopKind(kind)) {
     const body = cell.own === 'live' ? childrenSum(cell, sum) : sum;
-    // The loop itself is one leaf, which is done when the loop is left; until it is entered its body does not count.
+    // The loop itself is one leaf, done when the loop is left; until it is entered its body does not count.
     body.leaves += 1;
     if (cell.own === 'done') body.done += 1;
     if (cell.own === 'done') body.effects = 0;
@@ -162,7 +162,7 @@ function childrenSum(cell: Cell, sum: Sum): Sum {
   return sum;
 }
 
-/** The sum of a cell changed from `before` to what it is now: so did those above it, by as much. */
+/** Applies the change of a cell's sum to its ancestors. */
 export function liftSum(cell: Cell, before: Sum): void {
   const { sum } = cell;
   for (let at = cell.parent; at !== undefined; at = at.parent) {
@@ -189,7 +189,7 @@ export function isDone(cell: Cell): boolean {
   return cell.skipped || cell.sum.done === cell.sum.leaves;
 }
 
-/** The body of a loop is done; the loop itself may go on. */
+/** The body of a loop is done; the loop itself may continue. */
 export function isBodyDone(loop: Cell): boolean {
   return loop.children.every(isDone);
 }

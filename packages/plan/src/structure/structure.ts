@@ -17,25 +17,24 @@ import { executionSignature } from './execution-signature.ts';
 import { countOf, type NodeRecord } from './node-record.ts';
 
 /**
- * What the structure of a plan means: which nodes may run, given the tree and what is remembered of its nodes.
+ * Which nodes may run, given the tree and the records of its nodes.
  *
- * 1. Siblings run together. Phases among siblings run in order, and so do Steps inside a Phase; what only chooses or
- *    repeats nodes (If, Switch, Each) is looked through.
- * 2. Inside a Step and inside a Parallel everything is free. A Parallel with a limit has at most so many children under way.
- * 3. A loop runs its body, and runs it again while its condition holds and its maximum is not reached. Once left, it
- *    stays left.
- * 4. What succeeded does not run again, unless its signature or the iteration around it changed.
+ * 1. Siblings run together. Phases among siblings run in order, and so do Steps inside a Phase; nodes that only choose or repeat others
+ *    (If, Switch, Each) are looked through.
+ * 2. Inside a Step and inside a Parallel everything is free. A Parallel with a limit has at most that many children running.
+ * 3. A loop runs its body, and runs it again while its condition holds and its maximum is not reached. Once left, it stays left.
+ * 4. Work that succeeded does not run again, unless its signature or the iteration around it changed.
  */
 export interface Structure {
-  /** Without a tree there is nothing to know. */
+  /** Undefined if there is no tree yet. */
   setTree(tree: PlanNode | undefined): void;
   /** The record of a node changed. */
   touch(id: string): void;
   activity(): Activity;
   statusOf(id: string): NodeStatus;
-  /** Every node whose status may differ from the last time this was asked. */
+  /** Every node whose status may have changed since the last call. */
   takeTouched(): ReadonlySet<string>;
-  /** The iteration around a node, over the whole run, and the loop that it is of. */
+  /** The iteration around a node, over the whole run, and its loop. */
   scopeOf(id: string): number;
   loopOf(id: string): string | undefined;
   signatureOf(id: string): string | undefined;
@@ -43,9 +42,9 @@ export interface Structure {
   readonly hasTree: boolean;
 }
 
-/** What goes on and what may go on. */
+/** What is running and what may run. */
 export interface Activity {
-  /** May start now; in the order of the tree. */
+  /** May start now; in tree order. */
   readonly ready: readonly RunnableNode[];
   /** Effects whose place was reached. */
   readonly effects: readonly EffectNode[];
@@ -58,7 +57,7 @@ export interface Activity {
   readonly done: boolean;
 }
 
-/** A loop that is reached and stands at the beginning or the end of a body. */
+/** A reached loop at the beginning or the end of a body. */
 export interface LoopTurn {
   readonly loop: LoopNode;
   readonly turn: 'enter' | 'advance' | 'leave';
@@ -164,11 +163,11 @@ interface Found {
   ending: PlanNode | undefined;
 }
 
-/** Goes to everything that is reached and not done, and to effects. True if something is or may be under way there. */
+/** Visits everything that is reached and not done, and effects. True if anything there is or may be running. */
 function visit(cell: Cell, found: Found, recordOf: (id: string) => NodeRecord | undefined): boolean {
   const { leaves, live, blocked, done, failed, effects } = cell.sum;
   if (cell.skipped) return false;
-  // Everything here has begun: there is nothing to find.
+  // Everything here has started: there is nothing to find.
   if (effects === 0 && live + blocked + done + failed === leaves) return live + blocked > 0;
   const { node } = cell;
   if (node.kind === 'effect') {
@@ -222,7 +221,7 @@ function visitInOrder(
   return next !== undefined && visit(next, found, recordOf);
 }
 
-/** Children that have begun keep their place; others take what is left of the limit, in order. */
+/** Started children keep their place; others take the rest of the limit, in order. */
 function visitSome(cell: Cell, limit: number, found: Found, recordOf: (id: string) => NodeRecord | undefined): boolean {
   const items = groupOf(cell).together;
   let busy = 0;

@@ -8,41 +8,41 @@ import { createReadable, isRendering } from '../render/tracked.ts';
 import type { ActionQueue } from '../state/action-queue.ts';
 import { type FileAccess, type FileMark, type FileReader, MAX_FILE_BYTES, type PlanFiles } from './plan-files.ts';
 
-/** Before the keys of actions that write a file. */
+/** The prefix of action keys that write a file. */
 export const FILE_WRITE = 'f:';
 
-/** What of a file a render asked for. */
+/** The kind of a render's file access. */
 type Look = 'read' | 'list' | 'stat';
 
 /**
  * `ctx.fs`.
  *
- * 1. Files stand still in a frame: what a render read is looked at again only when the next frame begins, and what is another
- *    then is rendered again.
- * 2. What was read is recorded with its frame: `{digest, bytes}` of a file, `{value}` of a directory or of its kind, `{absent}`
- *    of what is not there. Contents are blobs before the frame is committed.
+ * 1. Files do not change within a frame: what a render read is checked again only when the next frame begins, and rendered again if it
+ *    changed.
+ * 2. Reads are recorded with their frame: `{digest, bytes}` of a file, `{value}` of a directory or of its kind, `{absent}` if nothing is
+ *    there. Contents are blobs before the frame is committed.
  * 3. A handler's write happens in the flush, before its commit: after a crash between the two it happens again.
  */
 export interface FileBook {
   readonly access: FileAccess;
   /** For work, which writes at once. */
   taskAccess(node: string): FileAccess;
-  /** Looks again at everything that renders read; true where something is another now. */
+  /** Checks everything that renders read; true if anything changed. */
   refresh(): boolean;
-  /** The record of a key of a read. */
+  /** The record of a read key. */
   recordOf(key: string): Json | undefined;
-  /** Tells which keys renders read now: they are watched. */
+  /** Watches the keys that renders currently read. */
   reading(keys: ReadonlySet<string>): void;
-  /** Writes what a transaction asked for. Answers why it could not be. */
+  /** Performs the writes of a transaction. Returns why one failed. */
   write(
     path: string,
     content: Json,
     origin: { readonly node: string; readonly handler?: string },
   ): PlanError | undefined;
-  /** Puts what tasks wrote since into the ledger. */
+  /** Puts the writes of tasks into the ledger. */
   settle(): void;
   readonly hasNews: boolean;
-  /** Whether a handler read a file since this was last asked: what it wrote then cannot be verified. */
+  /** Whether a handler read a file since the last call: its writes cannot be verified. */
   takeUnrecorded(): boolean;
   /** Contents that must be durable before the next commit. */
   takeBlobs(): readonly Uint8Array[];
@@ -69,7 +69,7 @@ export interface FileBookParts {
   readonly ledger: Pick<Ledger, 'event'>;
   frame(): number;
   moment(): ErrorContext;
-  /** A file that was read may be another. */
+  /** A file that was read may have changed. */
   onChange(): void;
   /** A task wrote a file. */
   onWritten(): void;
@@ -95,7 +95,7 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
   function ask(look: Look, path: string): Answer {
     const from = port(path);
     try {
-      // The mark is older than what is read: a change in between is seen later.
+      // The mark is older than the read: a change in between is noticed later.
       const mark = from.mark(path);
       if (look !== 'read') {
         const value = look === 'list' ? from.list(path) : from.stat(path);
@@ -112,7 +112,7 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
     }
   }
 
-  /** In a render, what is recorded; elsewhere, what is there. */
+  /** In a render, the recorded answer; elsewhere, the current one. */
   function look(kind: Look, path: string): unknown {
     if (!isRendering()) {
       // Effects are not called again to verify a run; handlers are.
@@ -254,7 +254,7 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
     },
   };
 
-  /** Undefined where it can no longer be looked at: the render that asks again is told why. */
+  /** Undefined if it can no longer be read: the render that asks again gets the error. */
   function answered(kind: Look, path: string): Answer | undefined {
     try {
       return ask(kind, path);
@@ -264,7 +264,7 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
   }
 }
 
-/** A key of a read is recorded with its path, and takes at most so much. */
+/** A read key is recorded with its path, whose length is limited. */
 const MAX_PATH = 900;
 
 function placeOf(key: string): readonly [Look, string] {

@@ -4,9 +4,9 @@ import type { TaskRequest } from '../frames/task-executor.ts';
 import type { TaskContext } from '../nodes/handlers.ts';
 import type { FileBook } from './file-book.ts';
 
-/** What the function of a task works with, besides its input. */
+/** What the function of a task gets besides its input. */
 export interface TaskTools extends Pick<TaskContext, 'artifact' | 'fs' | 'workspace'> {
-  /** Before the task may end. */
+  /** Resolves when the task may end. */
   settled(): Promise<void>;
 }
 

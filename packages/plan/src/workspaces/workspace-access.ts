@@ -1,10 +1,10 @@
-/** Files that are a run's own, as work has them. A ref names a snapshot: contents, modes and links of everything in it. */
+/** A run's workspace, for work. A ref names a snapshot: contents, modes and links of everything in it. */
 export interface WorkspaceAccess extends WorkspacePlace {
-  /** Keeps how the files are now. Answers with its ref. */
+  /** Takes a snapshot of the files. Returns its ref. */
   snapshot(): Promise<string>;
-  /** Brings the files back as they were. */
+  /** Restores the files of a snapshot. */
   rollback(ref: string): Promise<void>;
-  /** What changed between two refs, as a patch; up to now, unless told otherwise. */
+  /** The changes between two refs, as a patch; `to` defaults to now. */
   diff(from: string, to?: string): Promise<string>;
 }
 

@@ -123,7 +123,7 @@ describe.each<Mode>(['legacy', 'auto'])('the operator’s MCP surface, protocol 
         `signalbox://executions/${run.id}/nodes/none`,
         'signalbox://executions?limit=0',
       ]) {
-        await expect(client.readResource({ uri }), uri).rejects.toThrow(/There is no|has no|not the one|does not fit/);
+        await expect(client.readResource({ uri }), uri).rejects.toThrow(/There is no|has no|does not exist|is invalid/);
       }
     }));
 

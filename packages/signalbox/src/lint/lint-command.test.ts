@@ -33,10 +33,10 @@ describe('signalbox lint', () => {
     const all = await called('lint', fine, nameless, nameless, keyless);
     expect(all.code).toBe(1);
     expect(all.printed.split('\n')).toEqual([
-      `${nameless}:2:61 warning <Task> has no id: it is known by its place, and is another node when it moves in the plan. runnable-needs-id`,
-      '  Give it an id that stays, such as id="build".',
-      `${keyless}:2:84 error An item of a list, <Task>, has no key: the plan cannot be rendered. list-needs-key`,
-      '  Give it a key that is its own and stays with it: key={item.id}.',
+      `${nameless}:2:61 warning <Task> has no id: it is identified by its place, and becomes another node when it moves in the plan. runnable-needs-id`,
+      '  Give it a stable id, such as id="build".',
+      `${keyless}:2:84 error A list item, <Task>, has no key: the plan cannot be rendered. list-needs-key`,
+      '  Give it a unique, stable key: key={item.id}.',
       '1 error, 1 warning',
     ]);
   });

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@signalbox/model';
 
-/** What a model said in an answer, without its calls; '' where there is none. */
+/** The text of a model's answer, without its calls; '' if there is none. */
 export function textOfAnswer(payload: Json | undefined): string {
   const { content } = fieldsOf(payload);
   if (!Array.isArray(content)) return '';
@@ -15,13 +15,13 @@ export function inputOfCall(payload: Json | undefined): JsonObject {
   return isObject(input) ? input : { input: input ?? null };
 }
 
-/** Why a tool call did not succeed, if it says so: in its output, or in words of its own. */
+/** Why a tool call failed, if it says so: in its output, or as text. */
 export function errorOfCall(payload: Json | undefined): string | undefined {
   const { output } = fieldsOf(payload);
   return fieldsOf(output).type === 'error-text' ? textIn(output, 'value') : textIn(payload, 'message');
 }
 
-/** The text of a part of what is being said. */
+/** The text of a partial message. */
 export function wordsOfDelta(payload: Json): string {
   return typeof payload === 'string' ? payload : (textIn(payload, 'text') ?? '');
 }

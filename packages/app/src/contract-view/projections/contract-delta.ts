@@ -17,8 +17,8 @@ export interface Delta extends Pick<StreamChunk, 'task' | 'index' | 'kind' | 'pa
 }
 
 /**
- * A part of what an agent says, as the contract has it: no fact of the run, so it has its place between two events. Messages and
- * tool calls are facts, and told by their events. `messageBefore` is the index of the last message before it in its stream.
+ * A part of agent output in the contract's form. It is not a fact of the run, so it is placed between two events. Messages and tool calls
+ * are facts, and have their own events. `messageBefore` is the index of the last message before it in its stream.
  */
 export function contractEventOfDelta(
   run: RunId,
@@ -39,7 +39,7 @@ export function contractEventOfDelta(
   };
 }
 
-/** The id of the message that follows another one in the stream of a task: known before all of it was said. */
+/** The id of the message after another one in a task's stream, known before it is complete. */
 export function messageIdAfter(run: RunId, task: TaskId, messageBefore: number | undefined): MessageId {
   return deriveId<MessageId>('said-message', run, task, (messageBefore ?? -1) + 1);
 }

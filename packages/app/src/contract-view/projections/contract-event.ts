@@ -1,14 +1,13 @@
 /**
- * The one mapping of what happens inside to what the contract calls it (R20).
+ * The one mapping from internal events to those of the contract (R20).
  *
- * 1. Total: every kind of event, of plans and of guided sessions, has exactly one event of the contract. The compiler names a
- *    kind that has none.
- * 2. In place: it has the id, the run, the `seq` and the time of the event it stands for, so a reader goes on by `seq` whichever
- *    view it reads.
- * 3. With an agent's turn that ended come the artifacts that follow from it (`besideEventOfPlan`). They are no events of the run: they are
- *    told between the event before and the one that they come with, and whoever goes on by `seq` is told them again rather than never.
- * 4. What the contract has no word for is a `node.progress` with words where it is about a node that the contract shows, and
- *    otherwise a `run.patch` that says no more than that the run moved.
+ * 1. Total: every kind of event, of plans and of guided sessions, has exactly one event of the contract. A kind without one does not
+ *    compile.
+ * 2. In place: it has the id, the run, the `seq` and the time of the original event, so a reader resumes by `seq` in either form.
+ * 3. The end of an agent's turn brings its derived artifacts (`besideEventOfPlan`). They are not events of the run: they are sent between
+ *    the previous event and the one that they belong to, and a reader that resumes by `seq` may get them again, but never misses them.
+ * 4. An event without a counterpart in the contract is a `node.progress` with text if it concerns a node that the contract shows, and
+ *    otherwise a `run.patch` that only says that the run changed.
  */
 
 import {
@@ -49,20 +48,20 @@ import type { DomainEvent, EventOf } from '@signalbox/workflow/events';
 import { errorOfCall, inputOfCall, textOfAnswer } from './agent-words.ts';
 import { contractResolution, toolOfDecision, wordsOfProposal } from './decision-tool.ts';
 
-/** What the events of a plan do not say by themselves. */
+/** Facts that the events of a plan lack. */
 export interface PlanFacts {
-  /** What the contract calls a node; undefined for one that it does not show. */
+  /** The contract's name of a node; undefined if the contract does not show it. */
   nodeOf(node: string): NodeId | undefined;
   decision(decision: ApprovalId): Decision | undefined;
-  /** The decision that an event is about as it was proposed then, where it was proposed otherwise since. */
+  /** The decision of an event as proposed then, if the proposal has changed since. */
   proposedIn(seq: number): Decision | undefined;
-  /** What follows from the turn of an agent that ended, and was not kept; none for other work. */
+  /** The derived artifacts of an agent's ended turn that were not stored; empty for other work. */
   turn(task: TaskId): readonly Artifact[];
-  /** What an agent kept at a place of the stream of its task, and the message that it ends. */
+  /** The stored content at a place of a task's stream, and the message that it completes. */
   kept(task: TaskId, index: number): { readonly payload: Json; readonly message: MessageId } | undefined;
 }
 
-/** The contract's own events are told as they are. */
+/** The contract's own events are returned unchanged. */
 export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent {
   if (isContractEvent(event)) return event;
   const told = tellers({ id: event.id, runId: event.runId, seq: event.seq, ts: event.ts });
@@ -127,7 +126,7 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
     case 'decision.answered':
       return told.resolved(event.decision, contractResolution(event.resolution));
     case 'decision.withdrawn':
-      // Nobody waits for an answer any more: for whoever keeps a list of what waits, that is a no.
+      // The answer is no longer needed: for lists of open decisions, that is a denial.
       return told.resolved(event.decision, { status: 'denied' });
     case 'decision.delivered':
       return progress(facts.decision(event.decision)?.node, 'was answered');
@@ -172,7 +171,7 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
   }
 }
 
-/** What is told before an event of a plan, and is none. */
+/** What is sent before an event of a plan without being one. */
 export function besideEventOfPlan(event: AnyEvent, facts: PlanFacts): readonly SaidEvent[] {
   if (event.type !== 'task.ended') return [];
   const { runId, ts, seq } = event;
@@ -193,7 +192,7 @@ export function besideEventOfPlan(event: AnyEvent, facts: PlanFacts): readonly S
     }));
 }
 
-/** A turn that was completed is told by its diff: that it is done, the status of its node says. */
+/** The diff reports a completed turn; the status of its node says that it is done. */
 function diffInPlace(
   { outcome, task }: Extract<InternalEvent, { readonly type: 'task.ended' }>,
   facts: PlanFacts,
@@ -201,7 +200,7 @@ function diffInPlace(
   return outcome === 'done' ? facts.turn(task).find(({ kind }) => kind === 'diff') : undefined;
 }
 
-/** An event that is of no run of its session has another id in each: events of one run are told apart by id. */
+/** An event of the whole session has another id in each run, so that ids are unique. */
 export function contractEventOfGuided(event: DomainEvent, facts: GuidedFacts): RunEvent {
   const { run, seq, at } = facts;
   const scope = 'scope' in event ? event.scope : undefined;
@@ -275,7 +274,7 @@ export function contractEventOfGuided(event: DomainEvent, facts: GuidedFacts): R
   }
 }
 
-/** What only a person can give is an approval; any other gap is news of its node. */
+/** A question to the person is an approval; any other gap is news of its node. */
 function gapEvent(told: Tellers, { scope, data }: EventOf<'gap_recorded'>): RunEvent {
   const { gapId, reason, summary, resolution, answer } = data;
   if (reason.category !== 'user_only_dependency') return told.progress(scope.nodeId, summary);
@@ -286,7 +285,7 @@ function gapEvent(told: Tellers, { scope, data }: EventOf<'gap_recorded'>): RunE
   return told.resolved(approvalOfGap(resolution.resolvesGapId), answerOfGap(answer));
 }
 
-/** What is proposed now is not told as if it had been asked about then. */
+/** Avoids showing the current proposal as if it had been asked then. */
 function requested(
   told: Tellers,
   facts: PlanFacts,
@@ -317,7 +316,7 @@ interface Place {
   readonly ts: Timestamp;
 }
 
-/** The contract's events in one place. About a node that the contract does not show, only that the run moved is told. */
+/** The contract's events at one place. For a node that the contract does not show, it only reports that the run changed. */
 function tellers(place: Place) {
   const head = { v: RUN_EVENT_VERSION, ...place } as const;
   const { runId, ts } = place;
@@ -364,7 +363,7 @@ function tellers(place: Place) {
         createdAt: ts,
       },
     }),
-    /** A message that is not there any more has an id of its own. */
+    /** A message that no longer exists has a derived id. */
     said: (node: NodeId | undefined, id = deriveId<MessageId>('said', place.id), content: string) =>
       of(node, nodeId => ({
         ...head,
@@ -388,7 +387,7 @@ function tellers(place: Place) {
   };
 }
 
-/** Types that only the contract has; no event of ours shares one. */
+/** Types that only the contract has; no internal event shares one. */
 const contractTypes: Readonly<Record<RunEvent['type'], true>> = {
   'run.patch': true,
   'run.phase': true,

@@ -8,7 +8,7 @@ import {
 } from '@signalbox/model';
 import type { Decision, Resolution } from '@signalbox/runs';
 
-/** A proposal that names a tool and its arguments shows them; any other is the arguments of its kind. */
+/** Shows the tool and arguments that a proposal names; any other proposal is the arguments of its kind. */
 export function toolOfDecision({ id, kind, proposal }: Pick<Decision, 'id' | 'kind' | 'proposal'>): ToolCall {
   const fields = isObject(proposal) ? proposal : { proposal };
   const name = typeof fields.tool === 'string' && fields.tool !== '' ? fields.tool : kind;
@@ -16,7 +16,7 @@ export function toolOfDecision({ id, kind, proposal }: Pick<Decision, 'id' | 'ki
   return { id: deriveId<ToolId>('decision-tool', id), name, args };
 }
 
-/** What was asked or why, in words. */
+/** The question or reason, as text. */
 export function wordsOfProposal(proposal: Json): string | undefined {
   if (!isObject(proposal)) return undefined;
   return [proposal.prompt, proposal.why, proposal.reason, proposal.context].find(
@@ -24,7 +24,7 @@ export function wordsOfProposal(proposal: Json): string | undefined {
   ) as string | undefined;
 }
 
-/** The contract's view of an answer. A choice among options is an approval of the one that was chosen. */
+/** The contract's form of an answer. A choice among options is an approval of the chosen one. */
 export function contractResolution({ resolutionType, modifiedArgs }: Resolution): ApprovalResolution {
   switch (resolutionType) {
     case 'approve':

@@ -2,7 +2,7 @@ import { startModelServer } from '@signalbox/testkit';
 
 /** A model on loopback that a vendor's own package takes for the vendor's. */
 export interface DemoModel {
-  /** What leads there. With it, nothing of the demo can reach the vendor or spend a key of the person's. */
+  /** The variables that point to it. With them, the demo cannot reach the vendor or use the person's key. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -11,7 +11,7 @@ const LIMIT = 40;
 const MINUTE = 60_000;
 const CALLS_MAX = 1000;
 
-/** It is busy when it is first asked, as models are, and says until when; then it answers, and what is left of its limit. */
+/** It is busy at first, as models are, and says until when; then it answers, with the rest of its limit. */
 export async function startDemoModel(now: () => number): Promise<DemoModel> {
   const limits = (remaining: number) => ({
     'anthropic-ratelimit-requests-limit': String(LIMIT),

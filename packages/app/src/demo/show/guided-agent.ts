@@ -7,8 +7,8 @@ const PACE_MS = 4_000;
 const STEPS_MAX = 40;
 
 /**
- * An agent that walks a guided workflow, a step every few seconds, until it is at its end or a person is asked. It fills in
- * what each answer offers as the next call. The returned function ends it.
+ * An agent that walks a guided workflow, a step every few seconds, until its end or a question to the person. It fills in the next call of
+ * each answer. Call the returned function to end it.
  */
 export function walkSlowly(guided: GuidedTools, timers: Machine['timers']): () => void {
   let isOver = false;
@@ -40,7 +40,7 @@ export function walkSlowly(guided: GuidedTools, timers: Machine['timers']): () =
   };
 }
 
-/** What the agent of the demo found: enough for every requirement of the workflow that it walks. */
+/** The demo agent's findings: enough for every requirement of its workflow. */
 const NOTES = [
   'Evidence 1: the second run of the importer fails (src/import.ts:41). Evidence 2: so it does with an empty cache (src/cache.ts:12).',
   'H1: the cache keeps a closed connection. H2: the clock of the test is wrong. H3: the test itself. A run without each refutes it.',

@@ -13,19 +13,18 @@ export interface ShowOptions {
   readonly timers: Machine['timers'];
   /** Where its plans are written and its agents work. */
   readonly directory: string;
-  /** Who forks and imports in it. */
+  /** The actor of its forks and imports. */
   readonly by: string;
 }
 
 export interface Show {
-  /** Ends what goes on by itself, and runs that are driven: whoever ends a demo does not wait for a model that is busy. */
+  /** Ends its background activity and driven runs, without waiting for a busy model. */
   close(): Promise<void>;
 }
 
 /**
- * Something true for every page of the console: a run to watch, one that asks a person and goes on, one that failed, one that
- * is over with a fork beside it and once more as it was imported, one whose model is busy for a while and that keeps things to
- * look at, and a guided session that an agent walks.
+ * Content for every page of the console: a run to watch, one that asks a person and continues, one that failed, one that is over with a
+ * fork and an imported copy, one whose model is busy for a while and that makes artifacts, and a guided session that an agent walks.
  */
 export async function startShow({
   host,

@@ -1,7 +1,7 @@
 import type { Json, RunId, Timestamp } from '@signalbox/model';
 import { type AnyEvent, factsOfEvent, type StreamChunk } from '@signalbox/runs';
 
-/** From the least to the most. */
+/** From least to most severe. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -9,11 +9,11 @@ export function isAtLeast(level: LogLevel, least: LogLevel): boolean {
   return logLevels.indexOf(level) >= logLevels.indexOf(least);
 }
 
-/** One line of the log of a run. Runs that belong together, a run and its sub-plans, have one correlation id. */
+/** One line of the log of a run. A run and its sub-plans share one correlation id. */
 export interface LogLine {
   readonly timestamp: Timestamp;
   readonly level: LogLevel;
-  /** Which part of the system it is about. */
+  /** The part of the system that it concerns. */
   readonly component: string;
   readonly run: RunId;
   readonly node?: string | undefined;
@@ -21,20 +21,20 @@ export interface LogLine {
   readonly correlationId: string;
   /** The type of the event, or `stream.<kind>`. */
   readonly event: string;
-  /** The place of the event in the run; what an agent said has none. */
+  /** The event's place in the run; agent output has none. */
   readonly seq?: number | undefined;
   readonly message: string;
   readonly data?: Json | undefined;
-  /** Fields were cut to size. */
+  /** Fields were truncated. */
   readonly truncated?: true | undefined;
 }
 
-/** What is longer is cut: a line is for looking, the row that it is about has it all. */
+/** Longer texts are truncated: a line is for reading, the row has everything. */
 export const MAX_TEXT = 2048;
 
 export type CleanData = (value: Json) => Json;
 
-/** The line that tells an event. `clean` takes secrets out of what is not ours to say. */
+/** The line for an event. `clean` removes secrets from outside content. */
 export function lineOfEvent(event: AnyEvent, correlationId: string, clean: CleanData): LogLine {
   const { v: _, id: __, runId, seq, ts, type, ...fields } = event as AnyEvent & Record<string, Json>;
   const { node, task, ...rest } = fields as Record<string, Json>;
@@ -57,7 +57,7 @@ export function lineOfEvent(event: AnyEvent, correlationId: string, clean: Clean
   };
 }
 
-/** The line of what an agent said while it worked. */
+/** The line for agent output. */
 export function lineOfChunk(
   run: RunId,
   node: string,
@@ -94,7 +94,7 @@ function componentOf(type: string): string {
 const SECRET_KEY = /(^|[_-])(api[_-]?key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
 const CAMEL_SECRET = /(apiKey|Token|Secret|Password|Authorization|Cookie|Credentials?)$/;
 
-/** Values of members whose names say that they are secret. Returns the same value if there are none. */
+/** Redacts members with secret names. Returns the same value if there are none. */
 export function redactNamed(value: Json): Json {
   return mapped(value, (member, key) =>
     typeof member === 'string' && key !== undefined && (SECRET_KEY.test(key) || CAMEL_SECRET.test(key))
@@ -103,7 +103,7 @@ export function redactNamed(value: Json): Json {
   );
 }
 
-/** Texts that are too long are cut, and the number of characters that went is said. Returns the same value if none is. */
+/** Truncates long texts, with the number of removed characters. Returns the same value if there are none. */
 export function truncate(value: Json, most: number): { readonly value: Json; readonly isCut: boolean } {
   let room = most;
   const kept = mapped(value, (part, key) => {
@@ -116,10 +116,10 @@ export function truncate(value: Json, most: number): { readonly value: Json; rea
   return { value: `${JSON.stringify(kept).slice(0, most)}…`, isCut: true };
 }
 
-/** A number, a literal or the punctuation around a member takes no more in JSON. */
+/** The most that a number, a literal or the punctuation around a member takes in JSON. */
 const EACH = 32;
 
-/** The value with every part of it as `change` has it; the same value if it changes none. */
+/** The value with `change` applied to every part; the same value if nothing changes. */
 function mapped(value: Json, change: (part: Json, key?: string) => Json, key?: string): Json {
   const changed = change(value, key);
   if (changed !== value || typeof value !== 'object' || value === null) return changed;

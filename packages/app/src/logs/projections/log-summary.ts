@@ -1,7 +1,7 @@
 import type { Timestamp } from '@signalbox/model';
 import type { LogLevel, LogLine } from './log-line.ts';
 
-/** Summarises a log. It follows from the lines alone, so it can be rebuilt. Updated in place, because there are many lines. */
+/** Summarises a log. It derives from the lines alone, so it can be rebuilt. Updated in place, because there are many lines. */
 export interface LogSummary {
   readonly version: 1;
   readonly run: string;
@@ -13,9 +13,9 @@ export interface LogSummary {
   lastSeq: number;
   readonly byLevel: Partial<Record<LogLevel, number>>;
   readonly byEvent: Partial<Record<string, number>>;
-  /** Lines whose fields were cut to size. */
+  /** Lines with truncated fields. */
   truncated: number;
-  /** Lines that were not written, because the log had reached its size: the least important went first. */
+  /** Lines that were not written because the log had reached its size limit: least important first. */
   readonly dropped: Partial<Record<LogLevel, number>>;
   /** The first failures, in order. */
   readonly failures: {

@@ -11,11 +11,11 @@ import {
 } from '@signalbox/model';
 import type { NodeKey, Task, TaskId } from '@signalbox/runs';
 
-/** What the contract wants of every turn of an agent. */
+/** The artifacts that the contract requires for every agent turn. */
 const turnNames = ['prompt.full.txt', 'prompt.blocks.json', 'diff.patch'] as const;
 export type TurnName = (typeof turnNames)[number];
 
-/** What follows from a turn that ended. It is kept nowhere. */
+/** An artifact derived from an ended turn. It is not stored. */
 export interface TurnArtifact {
   readonly id: ArtifactId;
   readonly run: RunId;
@@ -33,10 +33,7 @@ const forms = {
   'diff.patch': { kind: 'diff', mimeType: 'text/x-diff' },
 } as const satisfies Record<TurnName, { readonly kind: ArtifactKind; readonly mimeType: string }>;
 
-/**
- * The artifacts of a task of an agent: none before its turn is over, nor where it never began. Attempts that were tried again are
- * part of the turn.
- */
+/** The artifacts of an agent task: none before its turn has ended, or if it never started. Retried attempts are part of the turn. */
 export function turnArtifacts(run: RunId, task: Task): readonly TurnArtifact[] {
   const { id, node, startedAt, endedAt } = task;
   const isOver = task.status === 'done' || task.status === 'error' || task.status === 'canceled';
@@ -52,14 +49,14 @@ export function turnArtifacts(run: RunId, task: Task): readonly TurnArtifact[] {
   }));
 }
 
-/** A diff that was kept with the files of a workspace has the same id as one that is derived. */
+/** A diff stored with a workspace has the same id as a derived one. */
 export function turnArtifactId(run: RunId, task: TaskId, name: TurnName): ArtifactId {
   return name === 'diff.patch'
     ? deriveId<ArtifactId>('turn-diff', run, task)
     : deriveId<ArtifactId>('turn', run, task, name);
 }
 
-/** As the contract has it. There is no file: `path` refers to what is made when it is asked for. */
+/** In the contract's form. There is no file: `path` refers to content that is derived on request. */
 export function contractTurnArtifact(
   { id, run, kind, name, createdAt }: TurnArtifact,
   nodeId: NodeId,

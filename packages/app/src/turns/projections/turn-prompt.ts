@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '@signalbox/model';
 
-/** What a model was asked at the beginning of a conversation. */
+/** A model's input at the beginning of a conversation. */
 export interface EffectivePrompt {
   readonly system: string;
-  /** The task, and what the agent was told besides. */
+  /** The task, and additional instructions to the agent. */
   readonly user: readonly string[];
   readonly tools: readonly { readonly name: string; readonly description?: string; readonly inputSchema: Json }[];
-  /** The schema that the provider was asked to keep to. */
+  /** The schema that the provider was asked to follow. */
   readonly answer?: JsonObject;
 }
 
@@ -19,7 +19,7 @@ export interface AuthoredPrompt {
   readonly schema?: JsonObject | undefined;
 }
 
-/** Everything that the model got, as one text. */
+/** The model's complete input, as one text. */
 export function fullPrompt({ system, user, tools, answer }: EffectivePrompt): string {
   const parts = [
     part('system', system),
@@ -30,7 +30,7 @@ export function fullPrompt({ system, user, tools, answer }: EffectivePrompt): st
   return `${parts.join('\n\n')}\n`;
 }
 
-/** The same by where it comes from: from us, from the author, from the rules that hold, and from what happened before. */
+/** The same by origin: from us, from the author, from the rules, and from earlier events. */
 export function promptBlocks(effective: EffectivePrompt, authored: AuthoredPrompt): JsonObject {
   const role = authored.system?.trim() === '' ? undefined : authored.system;
   const { system, user, tools } = effective;

@@ -2,7 +2,7 @@ import type { Json, Timestamp } from '@signalbox/model';
 import type { Decision, FrameTrigger, Task, TransitionView } from '@signalbox/runs';
 import type { NodeFact } from './why-facts.ts';
 
-/** `3 h` ago, in the unit that a person would say. */
+/** `3 h` ago, in the unit that a person would use. */
 export function ago(from: Timestamp, now: Timestamp): string {
   const seconds = Math.max(0, (Date.parse(now) - Date.parse(from)) / 1000);
   if (seconds < 90) return `${Math.round(seconds)} s ago`;
@@ -10,7 +10,7 @@ export function ago(from: Timestamp, now: Timestamp): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} h ago` : `${Math.round(seconds / 86_400)} days ago`;
 }
 
-/** `in 3 h`, for a time to come. */
+/** `in 3 h`, for a future time. */
 export function until(due: Timestamp, now: Timestamp): string {
   return due <= now ? 'it is past' : `in ${ago(now, due).replace(/ ago$/, '')}`;
 }
@@ -18,7 +18,7 @@ export function until(due: Timestamp, now: Timestamp): string {
 export function nodeName(id: string, node: NodeFact | undefined): string {
   const named = node?.data.label ?? node?.data.name;
   const kind = node?.kind ?? 'node';
-  // Sixteen hex digits are derived from its place, and say nothing.
+  // Sixteen hex digits are derived from its place, and mean nothing to people.
   const { source } = node ?? {};
   if (typeof named !== 'string' && source !== undefined && /^[0-9a-f]{16}$/.test(id)) {
     return `${kind} at ${source.file.split(/[\\/]/).at(-1)}:${source.line}`;
@@ -51,7 +51,7 @@ export function triggerText({ kind, node, keys, detail }: FrameTrigger): string 
   return [kind, ...parts].join(' ');
 }
 
-/** What a person was asked. */
+/** The question to a person. */
 export function questionOf({ proposal, kind }: Decision): string {
   const asked = typeof proposal === 'object' && proposal !== null && !Array.isArray(proposal) ? proposal : {};
   const { prompt, tool, why } = asked as { readonly prompt?: Json; readonly tool?: Json; readonly why?: Json };

@@ -6,8 +6,8 @@ type Event<Type extends AnyEvent['type']> = Extract<AnyEvent, { readonly type: T
 type Started = Event<'task.started'>;
 
 /**
- * Why a node ran each time after the first: a retry, another turn of a loop, work that was cut off, an operator, a node that
- * had left the plan, or other work. Where the log has none of these between two starts, that is what is said.
+ * Why a node ran each time after the first: a retry, another iteration, interrupted work, an operator, a node that had left the plan, or
+ * other work. If the log has none of these between two starts, the answer says so.
  */
 export function startsAfterFirst(node: string, events: readonly AnyEvent[]): readonly WhyAnswer[] {
   const answers: WhyAnswer[] = [];
@@ -28,7 +28,7 @@ interface Cause {
   readonly event: AnyEvent;
 }
 
-/** What between two starts explains the second; what a person did explains more than what followed from it. */
+/** What between two starts explains the second; a person's action takes precedence over its consequences. */
 function causeIn(event: AnyEvent, node: string): Cause | undefined {
   switch (event.type) {
     case 'operator.acted':
@@ -38,7 +38,7 @@ function causeIn(event: AnyEvent, node: string): Cause | undefined {
     case 'task.retry':
       return event.node === node ? { rank: 2, event } : undefined;
     case 'node.status':
-      // Work that was blocked is asked again when what it waits for may be there.
+      // Blocked work is called again when it may be able to continue.
       return event.node === node && event.to === 'blocked' ? { rank: 1, event } : undefined;
     default:
       return undefined;
@@ -77,7 +77,7 @@ function answerOf(before: Started, now: Started, cause: Cause | undefined): WhyA
   };
 }
 
-/** The attempts of a node that failed, oldest first. */
+/** The failed attempts of a node, oldest first. */
 export function failedAttempts(node: string, events: readonly AnyEvent[]): readonly WhyAnswer[] {
   return events.flatMap((event): readonly WhyAnswer[] => {
     if (event.type === 'task.retry' && event.node === node) {

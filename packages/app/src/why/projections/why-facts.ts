@@ -2,7 +2,7 @@ import type { Json, Timestamp } from '@signalbox/model';
 import { isStructuralKind } from '@signalbox/plan/kinds';
 import type { AnyEvent, Decision, FrameTrigger, RunRecord, Task, TransitionView } from '@signalbox/runs';
 
-/** What is known of a run, read from what is committed. Everything that is answered rests on this alone. */
+/** The facts about a run, read from commits. Every answer relies on this alone. */
 export interface WhyFacts {
   readonly now: Timestamp;
   readonly run: RunRecord;
@@ -10,12 +10,12 @@ export interface WhyFacts {
   readonly events: readonly AnyEvent[];
   readonly tasks: readonly Task[];
   readonly decisions: readonly Decision[];
-  /** The tree as it is now, by node. */
+  /** The current tree, by node. */
   readonly nodes: ReadonlyMap<string, NodeFact>;
   readonly statuses: ReadonlyMap<string, StatusFact>;
-  /** Runs that it started as sub-plans. */
+  /** Its sub-plan runs. */
   readonly children: readonly RunRecord[];
-  /** The branches around the node that is asked about, innermost first; only where one is asked about. */
+  /** The branches around the node in question, innermost first; empty without a node. */
   readonly branches: readonly BranchFact[];
 }
 
@@ -27,7 +27,7 @@ export interface NodeFact {
   readonly source?: { readonly file: string; readonly line: number } | undefined;
 }
 
-/** Whether it does something itself, and does not only hold what does. */
+/** Whether it does work itself, rather than only hold nodes that do. */
 export function isWork(node: NodeFact | undefined): boolean {
   return node !== undefined && !isStructuralKind(node.kind);
 }
@@ -39,28 +39,28 @@ export interface StatusFact {
   readonly unhandled?: true | undefined;
 }
 
-/** An `If` or a `Switch`, which way it goes, and what led there. */
+/** An `If` or a `Switch`, its current branch, and what led to it. */
 export interface BranchFact {
   readonly node: string;
   readonly kind: 'if' | 'switch';
   /** The condition of an If, the value of a Switch. */
   readonly value: Json;
-  /** Whether the node that is asked about is in the way that was taken; undefined where the node is the branch itself. */
+  /** Whether the node in question is in the taken branch; undefined if the node is the branch itself. */
   readonly isTaken?: boolean | undefined;
-  /** When it began to be so; undefined where the log does not say. */
+  /** Since when; undefined if the log does not say. */
   readonly since?: BranchTurn | undefined;
 }
 
 export interface BranchTurn {
   readonly frame: number;
   readonly trigger?: FrameTrigger | undefined;
-  /** What it was in the frame before; undefined where it was not there. */
+  /** The value in the previous frame; undefined if it was not there. */
   readonly before?: Json | undefined;
   /** Changes, right before that frame, of state that the plan reads. */
   readonly changes: readonly TransitionView[];
 }
 
-/** One answer: what, how it is known, and what can be done. */
+/** One answer: the fact, its evidence, and what can be done. */
 export interface WhyAnswer {
   readonly topic: WhyTopic;
   readonly text: string;
@@ -68,7 +68,7 @@ export interface WhyAnswer {
   readonly at?: Timestamp | undefined;
   /** The event that says it. */
   readonly seq?: number | undefined;
-  /** What to call to change it. */
+  /** The command to change it. */
   readonly command?: string | undefined;
 }
 
@@ -85,7 +85,7 @@ type WhyTopic =
   | 'gone'
   | 'unknown';
 
-/** What the log does not say is said to be so, and never guessed. */
+/** Facts missing from the log are reported as missing, never guessed. */
 export function unsaid(what: string): WhyAnswer {
   return { topic: 'unknown', text: `The log does not say ${what}.` };
 }

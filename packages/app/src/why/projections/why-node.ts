@@ -4,7 +4,7 @@ import { ago, changeText, nodeName, questionOf, triggerText, until, valueText } 
 import { failedAttempts, startsAfterFirst } from './starts.ts';
 import { type BranchFact, isWork, unsaid, type WhyAnswer, type WhyFacts } from './why-facts.ts';
 
-/** Why a node is as it is, why it ran again, and why the branch that it is in was taken or not. */
+/** Why a node is in its state, why it ran again, and why its branch was taken or not. */
 export function whyNode(facts: WhyFacts, node: string): readonly WhyAnswer[] {
   const { nodes, statuses, events, branches } = facts;
   const here = nodes.get(node);
@@ -76,7 +76,7 @@ function standing(facts: WhyFacts, node: string, status: string): readonly WhyAn
   }
 }
 
-/** What in it makes it what it is. */
+/** The part of its content that determines its state. */
 function below({ nodes, statuses, run }: WhyFacts, node: string, status: string): readonly WhyAnswer[] {
   if (status !== 'blocked' && status !== 'failed' && status !== 'running') return [];
   const isInside = (id: string | undefined): boolean =>
@@ -151,7 +151,7 @@ export function waitsFor({ id, node, askedAt, kind, ...decision }: Decision, { n
   };
 }
 
-/** What an answer with yes has to say besides. */
+/** The flags that an approval needs. */
 function answerFlags(proposal: Json): string {
   const { options, schema } = (proposal ?? {}) as {
     readonly options?: readonly { readonly id: string }[];
@@ -193,7 +193,7 @@ function whySkipped({ branches, nodes }: WhyFacts): WhyAnswer {
   return { topic: 'skipped', text: `It is in a branch that was not taken: ${value}.` };
 }
 
-/** Phases run in order, and so do steps in a phase: what is before it holds it up. */
+/** Phases run in order, and so do steps in a phase: earlier ones hold it up. */
 function whyIdle({ nodes, statuses, run }: WhyFacts, node: string): readonly WhyAnswer[] {
   for (let at: string | undefined = node; at !== undefined; at = nodes.get(at)?.parent) {
     const own = nodes.get(at);
@@ -232,7 +232,7 @@ function whyBranch({ kind, value, since, isTaken }: BranchFact, name: string): r
   return [{ topic: 'branch', text: `${what}${way}. ${first}${why}.` }, ...led, ...rest];
 }
 
-/** A node that is not in the plan now. */
+/** A node that is not in the current plan. */
 function whyGone({ events, tasks, run }: WhyFacts, node: string): readonly WhyAnswer[] {
   const ran = tasks.filter(task => task.node === node);
   if (ran.length === 0) {

@@ -5,7 +5,7 @@ import { failedAttempts } from './starts.ts';
 import { isWork, unsaid, type WhyAnswer, type WhyFacts } from './why-facts.ts';
 import { waitsFor, whyBlocked } from './why-node.ts';
 
-/** Why a run stands as it stands. */
+/** Why a run is in its state. */
 export function whyRun(facts: WhyFacts): readonly WhyAnswer[] {
   const { run, events, now } = facts;
   const turned = events.findLast(event => event.type === 'run.status' && event.to === run.status);
@@ -51,7 +51,7 @@ function whyWaiting(facts: WhyFacts): readonly WhyAnswer[] {
   return all.length > 0 ? all : [unsaid('what it waits for')];
 }
 
-/** The first failure that still stands comes first: what failed later may have followed from it. */
+/** The first unresolved failure comes first: later ones may have followed from it. */
 function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
   const { run, events, nodes, statuses, children } = facts;
   const failed = ['failed', 'abandoned', 'canceled'];
@@ -108,7 +108,7 @@ function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
   ];
 }
 
-/** Whether a run failed because of what its plan's own code did. */
+/** Whether a run failed because of its plan's own code. */
 function isPlanFault(code = ''): boolean {
   return code.startsWith('plan/') && code !== 'plan/task-failed' && code !== 'plan/input-invalid';
 }
@@ -136,7 +136,7 @@ function whyPaused({ run, events }: WhyFacts): WhyAnswer {
   const last = events.findLast(event => event.type === 'run.status');
   const isHeld = run.stopReason !== undefined && (last?.type !== 'run.status' || last.to !== 'paused');
   if (isHeld) {
-    // It is committed as running: only the process that drives it knows.
+    // It is committed as running: only the driving process knows.
     const text = `${run.stopReason} The run resumes automatically once it accepts writes again; nothing is lost.`;
     return { topic: 'status', text };
   }
@@ -204,7 +204,7 @@ function named({ nodes }: WhyFacts, node: string, answer: WhyAnswer): WhyAnswer 
   return { ...answer, text: `The ${nodeName(node, nodes.get(node))}: ${answer.text}` };
 }
 
-/** Of frames that were collected nothing can be told but what people and agents left. */
+/** Of collected frames, only what people and agents left is known. */
 function collected({ run }: WhyFacts): readonly WhyAnswer[] {
   const gone = run.collected ?? [];
   if (gone.length === 0) return [];

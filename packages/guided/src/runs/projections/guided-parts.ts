@@ -16,14 +16,14 @@ import {
 } from '@signalbox/model';
 import type { NodeKind, OutputPayload } from '@signalbox/workflow/events';
 
-/** What the contract's nodes, edges, artifacts and approvals are made of in a guided run (R20). */
+/** The contract's nodes, edges, artifacts and approvals of a guided run (R20). */
 
-/** Where an event of a guided session is in its run, and what it does not say by itself. */
+/** The place of a session's event in its run, and facts that the event lacks. */
 export interface GuidedFacts {
   readonly run: RunId;
   readonly seq: number;
   readonly at: Timestamp;
-  /** The step that is pending at a place; `complete` where the workflow has come to its end. */
+  /** The step pending at a place; `complete` at the end of the workflow. */
   stepAt(node: NodeId): { readonly title: string } | 'complete' | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface NodeFacts {
   readonly at: Timestamp;
 }
 
-/** An agent elsewhere walks the step: what it may do there is its own affair, and a person can be asked. */
+/** An external agent walks the step: its permissions are unknown to us, and a person can be asked. */
 export function guidedNodeFields({ kind, label, status, summary, at }: NodeFacts): Omit<Node, 'id' | 'runId'> {
   const isStep = kind !== 'checkpoint';
   return {
@@ -95,7 +95,7 @@ export function toolOfGap({ gapId, detail, summary }: { gapId: string; detail: s
   return { id: deriveId<ToolId>('guided-gap', gapId), name: detail, args: { summary } };
 }
 
-/** Words that were asked for stand where arguments do. Without an answer, a later attempt had what was missing. */
+/** Requested words go into the arguments. Without an answer, a later attempt supplied what was missing. */
 export function answerOfGap(
   answer: { readonly kind: 'approved' | 'denied' } | { readonly kind: 'answered'; readonly value: string } | undefined,
 ): ApprovalResolution {

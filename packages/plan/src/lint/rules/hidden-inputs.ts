@@ -2,7 +2,7 @@ import type { LintRule, LintSeverity, RuleFinding } from '../lint-finding.ts';
 import type { LintedFile } from '../linted-file.ts';
 import { member, members, nameOf, placeOf, type SyntaxNode } from '../syntax.ts';
 
-/** Time and chance that a render or a handler takes from the machine: they are not recorded, and no replay has them again. */
+/** Time and randomness that a render or a handler takes from the machine: they are not recorded, and a replay cannot repeat them. */
 export function hiddenInputFindings({ syntax, scopes, regionsOf }: LintedFile): readonly RuleFinding[] {
   const found: RuleFinding[] = [];
   for (const node of syntax.nodes) {
@@ -24,11 +24,11 @@ function finding(node: SyntaxNode, { rule, code }: HiddenInput, severity: LintSe
   const where =
     severity === 'error'
       ? 'in a render: the frame cannot be verified, and two renders of it differ'
-      : 'in a handler: what it writes comes from nowhere in the log';
+      : 'in a handler: the log does not explain what it writes';
   const mend =
     rule === 'time-needs-ctx'
-      ? 'Use ctx.now(), which stands still in a frame and is recorded; or do it in the run of a Task.'
-      : 'Use ctx.random(), which comes again for the same frame; or do it in the run of a Task.';
+      ? 'Use ctx.now(), which is fixed within a frame and recorded; or do it in the run of a Task.'
+      : 'Use ctx.random(), which is repeatable for the same frame; or do it in the run of a Task.';
   return { rule, severity, at: placeOf(node), message: `${code} is called ${where}.`, mend };
 }
 

@@ -3,7 +3,7 @@ import type { LintedFile } from '../linted-file.ts';
 import { mayHave } from '../plan-names.ts';
 import { bare, childrenOf, isFunction, member, members, nameOf, placeOf, type SyntaxNode } from '../syntax.ts';
 
-/** Items of lists that are written without a key: those of `Each`, of arrays, and of `map` where children stand. */
+/** List items without a key: those of `Each`, of arrays, and of `map` among children. */
 export function listKeyFindings({ syntax, names, tagOf }: LintedFile): readonly RuleFinding[] {
   const { parentOf } = syntax;
   return syntax.nodes
@@ -26,16 +26,16 @@ export function listKeyFindings({ syntax, names, tagOf }: LintedFile): readonly 
       rule: 'list-needs-key',
       severity: 'error',
       at: placeOf(item),
-      message: `An item of a list, ${opening === undefined ? 'a fragment' : `<${tagOf(opening)}>`}, has no key: the plan cannot be rendered.`,
+      message: `A list item, ${opening === undefined ? 'a fragment' : `<${tagOf(opening)}>`}, has no key: the plan cannot be rendered.`,
       mend:
         opening === undefined
           ? 'Use <Fragment key={…}> instead of <>.'
-          : 'Give it a key that is its own and stays with it: key={item.id}.',
+          : 'Give it a unique, stable key: key={item.id}.',
     };
   }
 }
 
-/** What an expression may be: the ways of a condition, and what is left of `&&`. */
+/** The possible values of an expression: the branches of a condition, and the right side of `&&`. */
 function alternatives(expression: SyntaxNode): readonly SyntaxNode[] {
   const code = bare(expression);
   const parts =
@@ -58,7 +58,7 @@ function itemsOf(expression: SyntaxNode): readonly SyntaxNode[] {
   return make !== undefined && isFunction(make) ? returned(make) : [];
 }
 
-/** What a function returns, as far as it is written in it. */
+/** The values that a function visibly returns. */
 function returned(code: SyntaxNode): readonly SyntaxNode[] {
   const body = member(code, 'body');
   if (body === undefined) return [];

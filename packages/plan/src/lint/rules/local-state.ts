@@ -2,7 +2,7 @@ import type { RuleFinding } from '../lint-finding.ts';
 import type { LintedFile } from '../linted-file.ts';
 import { member, nameOf, placeOf, type SyntaxNode } from '../syntax.ts';
 
-/** Variables outside of a handler, or of work, that it changes: they are gone with the process, and no frame reads them. */
+/** Variables outside of a handler, or of work, that it changes: they are lost with the process, and no frame reads them. */
 export function localStateFindings({ syntax, scopes, regionsOf }: LintedFile): readonly RuleFinding[] {
   const found: RuleFinding[] = [];
   for (const node of syntax.nodes) {
@@ -13,7 +13,7 @@ export function localStateFindings({ syntax, scopes, regionsOf }: LintedFile): r
     if (node.type === 'CallExpression' && !isKeptInPlace(declaration)) continue;
     const regions = regionsOf(node);
     if (!regions.has('handler') && !regions.has('work')) continue;
-    // What lives no longer than the handler is its own.
+    // A variable that lives no longer than the handler is fine.
     const home = scopes.functionAround(declaration);
     const homeRegions = regionsOf(home);
     const isOwn = home.type !== 'Program' && !homeRegions.has('render');
@@ -22,14 +22,14 @@ export function localStateFindings({ syntax, scopes, regionsOf }: LintedFile): r
       rule: 'local-state',
       severity: 'warning',
       at: placeOf(node),
-      message: `'${name}' is changed here and lives in a variable: it does not survive a restart, and nothing renders again.`,
+      message: `'${name}' is changed here and lives in a variable: it does not survive a restart, and its change renders nothing.`,
       mend: `Keep it in the state of the plan: ctx.state.set('${name}', …), read with ctx.state.get('${name}').`,
     });
   }
   return found;
 }
 
-/** The variable that a node assigns to, counts, or calls a changing method of. */
+/** The variable that a node assigns to, increments, or calls a mutating method on. */
 function changedBy(node: SyntaxNode): string | undefined {
   switch (node.type) {
     case 'AssignmentExpression':
@@ -50,14 +50,14 @@ function changedBy(node: SyntaxNode): string | undefined {
 
 const changing = new Set(['push', 'pop', 'shift', 'unshift', 'splice', 'set', 'add', 'delete', 'clear']);
 
-/** The variable that `a`, `a.b` or `a[0].b` begins with. */
+/** The variable at the start of `a`, `a.b` or `a[0].b`. */
 function rootOf(target: SyntaxNode | undefined): string | undefined {
   let node = target;
   while (node?.type === 'MemberExpression') node = member(node, 'object');
   return node?.type === 'Identifier' ? nameOf(node) : undefined;
 }
 
-/** Whether a variable begins as an empty or written-out list, map, set or object of its own. */
+/** Whether a variable is initialized with a new list, map, set or object. */
 function isKeptInPlace(declarator: SyntaxNode): boolean {
   const init = member(declarator, 'init');
   if (init?.type === 'ArrayExpression' || init?.type === 'ObjectExpression') return true;

@@ -4,12 +4,12 @@ import type { LintedFile } from '../linted-file.ts';
 import { attributesOf, attributeValue, mayHave } from '../plan-names.ts';
 import { bare, childrenOf, isFunction, member, members, nameOf, placeOf, type SyntaxNode } from '../syntax.ts';
 
-/** State keys that the files of a plan write; undefined where a key is not written out, so that any may be. */
+/** State keys that the files of a plan write; undefined if a key is not a literal, so that it could be any. */
 export type WrittenKeys = ReadonlySet<string> | undefined;
 
 /**
- * Loops that nothing ends but their maximum: a condition that never changes, or one that reads only state that nothing
- * writes, and no Stop or End inside. A Ralph with a maximum and no `until` counts its iterations, which is an exit.
+ * Loops that only their maximum ends: a constant condition, or one that reads only state that nothing writes, and no Stop or End inside. A
+ * Ralph with a maximum and no `until` counts its iterations, which is an exit.
  */
 export function loopExitFindings({ syntax, names, tagOf }: LintedFile, written: WrittenKeys): readonly RuleFinding[] {
   const found: RuleFinding[] = [];
@@ -24,7 +24,7 @@ export function loopExitFindings({ syntax, names, tagOf }: LintedFile, written: 
       severity: 'warning',
       at: placeOf(opening),
       message: `<${tagOf(opening)}> ends only at its maximum: ${why}.`,
-      mend: 'Let its condition read state that a handler in its body writes, or put a <Stop> or <End> into it.',
+      mend: 'Let its condition read state that a handler in its body writes, or add a <Stop> or <End> to it.',
     });
   }
   return found;
@@ -57,14 +57,14 @@ function endless(opening: SyntaxNode, attribute: 'condition' | 'until', written:
   return `nothing in the plan writes ${read.map(key => `'${key}'`).join(' or ')}, which its ${attribute} reads`;
 }
 
-/** The expression of a condition, whether it is written as one or as a function that answers it. */
+/** The expression of a condition, written directly or as a function that returns it. */
 function conditionOf(value: SyntaxNode): SyntaxNode {
   const code = bare(value);
   const body = isFunction(code) ? member(code, 'body') : undefined;
   return body !== undefined && body.type !== 'BlockStatement' ? bare(body) : code;
 }
 
-/** The state keys of an expression that reads nothing but state; undefined for every other. */
+/** The state keys of an expression that reads only state; undefined for any other. */
 function keysRead(expression: SyntaxNode): readonly string[] | undefined {
   const code = bare(expression);
   switch (code.type) {
@@ -94,7 +94,7 @@ function keysReadIn(parts: readonly (SyntaxNode | undefined)[]): readonly string
 
 const writes = new Set(['set', 'update', 'delete', 'init']);
 
-/** The keys that a file writes with `….state.set('key', …)`; undefined where one of them is not written out. */
+/** The keys that a file writes with `….state.set('key', …)`; undefined if one of them is not a literal. */
 export function keysWritten({ syntax }: LintedFile): WrittenKeys {
   const keys = new Set<string>();
   for (const node of syntax.nodes) {
@@ -105,14 +105,14 @@ export function keysWritten({ syntax }: LintedFile): WrittenKeys {
     } else if (isStateAccess(node)) {
       const parent = syntax.parentOf(node);
       const isUsed = parent?.type === 'MemberExpression' && parent.object === node;
-      // Handed to somebody else, who may write anything.
+      // Passed on to code that may write anything.
       if (!isUsed) return undefined;
     }
   }
   return keys;
 }
 
-/** The key of `ctx.state.<method>('key')`; `any` where it is not written out, undefined where it is another call. */
+/** The key of `ctx.state.<method>('key')`; `any` if it is not a literal, undefined for any other call. */
 function stateCall(call: SyntaxNode, methods: ReadonlySet<string>): string | undefined {
   const callee = member(call, 'callee');
   if (callee?.type !== 'MemberExpression' || !methods.has(nameOf(member(callee, 'property')) ?? '')) return undefined;

@@ -6,7 +6,7 @@ import type { LintedFile } from '../linted-file.ts';
 import { mayHave } from '../plan-names.ts';
 import { placeOf } from '../syntax.ts';
 
-/** What a single tag lacks: an id, a bound on iterations, a bound on turns. */
+/** Attributes that a single tag lacks: an id, a bound on iterations, a bound on turns. */
 export function tagFindings({ syntax, names, tagOf }: LintedFile): readonly RuleFinding[] {
   const found: RuleFinding[] = [];
   for (const opening of syntax.nodes.filter(({ type }) => type === 'JSXOpeningElement')) {
@@ -19,8 +19,8 @@ export function tagFindings({ syntax, names, tagOf }: LintedFile): readonly Rule
         rule: 'runnable-needs-id',
         severity: 'warning',
         at,
-        message: `${tag} has no id: it is known by its place, and is another node when it moves in the plan.`,
-        mend: 'Give it an id that stays, such as id="build".',
+        message: `${tag} has no id: it is identified by its place, and becomes another node when it moves in the plan.`,
+        mend: 'Give it a stable id, such as id="build".',
       });
     }
     if (isLoopKind(kind) && !mayHave(opening, 'maxIterations')) {
@@ -29,7 +29,7 @@ export function tagFindings({ syntax, names, tagOf }: LintedFile): readonly Rule
         severity: 'warning',
         at,
         message: `${tag} has no maxIterations: it ends after ${DEFAULT_MAX_ITERATIONS}, the default.`,
-        mend: 'Say how often it may go round at most: maxIterations={10}.',
+        mend: 'Set the most iterations it may take: maxIterations={10}.',
       });
     }
     if (isAgentKind(kind) && !mayHave(opening, 'maxTurns')) {
@@ -38,7 +38,7 @@ export function tagFindings({ syntax, names, tagOf }: LintedFile): readonly Rule
         severity: 'info',
         at,
         message: `${tag} has no maxTurns: it may take ${DEFAULT_MAX_TURNS} turns, the default.`,
-        mend: 'Say how many turns it may take at most: maxTurns={10}.',
+        mend: 'Set the most turns it may take: maxTurns={10}.',
       });
     }
   }

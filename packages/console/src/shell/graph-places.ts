@@ -8,14 +8,14 @@ export interface GraphPart {
 export interface GraphShape {
   /** Left to right, or top to bottom. */
   readonly direction: 'LR' | 'TB';
-  /** Of one box. */
+  /** The size of a box. */
   readonly width: number;
   readonly height: number;
-  /** Between boxes beside each other, and between one rank and the next. */
+  /** Between boxes of one rank, and between ranks. */
   readonly gaps: readonly [beside: number, after: number];
 }
 
-/** Where the boxes of a graph are, by their ids. `constraints` keep boxes of one rank in an order. */
+/** The positions of a graph's boxes, by id. `constraints` order the boxes of one rank. */
 export function graphPlaces(
   parts: readonly GraphPart[],
   { direction, width, height, gaps: [nodesep, ranksep] }: GraphShape,

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'react';
 
-/** What a key does; two keys one after the other are written with a space: `g r`. */
+/** Actions by key; a sequence of two keys has a space: `g r`. */
 export type Keys = Readonly<Record<string, () => void>>;
 
 const SEQUENCE_MS = 900;
 
-/** Single keys, for as long as this is on the page. Never while somebody types, never with a modifier, never behind a dialog. */
+/** Keys that work while this is on the page; not while typing, with a modifier, or behind a dialog. */
 export function useKeys(keys: Keys): void {
   const current = useRef(keys);
   useEffect(() => {

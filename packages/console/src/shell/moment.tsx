@@ -2,7 +2,7 @@ import { useSettings } from '../settings/settings.ts';
 import { momentWords } from '../story/words.ts';
 import { useNow } from './use-now.ts';
 
-/** A time as the person wants to read it; the whole of it is one hover away. */
+/** A time in the format of the settings; hovering shows the full one. */
 export function Moment({ at, className = '' }: { readonly at: string; readonly className?: string }) {
   const { time } = useSettings();
   const now = useNow(time === 'relative');

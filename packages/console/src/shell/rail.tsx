@@ -18,10 +18,10 @@ interface RailProps {
   onPalette(): void;
 }
 
-/** The way around, drawn as a line with its stations. */
+/** The navigation, drawn as a line with its stations. */
 export function Rail({ pages, path, onPalette }: RailProps) {
   const stations = useRef<HTMLElement>(null);
-  // Where the line is too long for the screen, the place where one is stays in view.
+  // If the line is too long for the screen, the current page stays in view.
   useEffect(() => {
     const here = stations.current?.querySelector<HTMLElement>('[aria-current]');
     if (stations.current !== null && here)

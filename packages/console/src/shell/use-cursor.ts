@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useKeys } from './use-keys.ts';
 
-/** A place in a list that `j` and `k` move; it stays with its item when the list changes. */
+/** A cursor in a list, moved by `j` and `k`; it stays with its item when the list changes. */
 export function useCursor(ids: readonly string[], open?: (id: string) => void) {
   const [id, setId] = useState<string>();
   const at = id === undefined ? -1 : ids.indexOf(id);

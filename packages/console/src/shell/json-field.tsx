@@ -5,7 +5,7 @@ export type ReadJson =
   | { readonly ok: true; readonly value: Json | undefined }
   | { readonly ok: false; readonly why: string };
 
-/** What a person typed; nothing at all is no value. */
+/** Parses the typed text; an empty text is no value. */
 export function readJson(text: string): ReadJson {
   if (text.trim() === '') return { ok: true, value: undefined };
   try {
@@ -25,7 +25,7 @@ interface JsonFieldProps {
   onText(text: string): void;
 }
 
-/** Takes a value as JSON, and says at once where it is none. */
+/** Takes a value as JSON, and reports invalid JSON at once. */
 export function JsonField({ label, text, rows, placeholder, isFirst = false, onText }: JsonFieldProps) {
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
@@ -48,7 +48,7 @@ export function JsonField({ label, text, rows, placeholder, isFirst = false, onT
         onChange={event => onText(event.target.value)}
       />
       <p id={`${id}-why`} role="status" className="jsonfield-why">
-        {read.ok ? '' : `This is not JSON: ${read.why}. A text is written in double quotes.`}
+        {read.ok ? '' : `Invalid JSON: ${read.why}. Text goes in double quotes.`}
       </p>
     </div>
   );

@@ -2,7 +2,7 @@ import type { Json } from '@signalbox/model';
 
 const SHOWN = 200_000;
 
-/** A value as text: nothing of it is taken for anything else. What is too long to read is cut, and says so. */
+/** A value as plain text. Long values are cut, with a note. */
 export function JsonView({ value, className = 'code' }: { readonly value: Json; readonly className?: string }) {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   return (

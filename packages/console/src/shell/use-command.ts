@@ -5,11 +5,11 @@ import { useState } from 'react';
 export interface CommandState {
   readonly isBusy: boolean;
   readonly error: ErrorEnvelope | undefined;
-  /** Tells the server, one thing at a time; whether it did it. */
+  /** Sends one command at a time; returns whether it succeeded. */
   send(command: () => Answer<unknown>): Promise<boolean>;
 }
 
-/** A command on its way, and what the server said if it did not do it. */
+/** A command in progress, and the server's error if it failed. */
 export function useCommand(): CommandState {
   const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<ErrorEnvelope>();

@@ -4,7 +4,7 @@ const listeners = new Set<() => void>();
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** The time, once a second while `isRunning`. Everybody who looks sees the same second. */
+/** The time, once a second while `isRunning`. All users of it see the same second. */
 export function useNow(isRunning = true): number {
   return useSyncExternalStore(isRunning ? everySecond : never, () => now);
 }

@@ -18,7 +18,7 @@ export function Palette({ pages, onClose }: { readonly pages: readonly PageLink[
   const { runs = [], decisions = [] } = useLive();
   const navigate = useNavigate();
   const field = useRef<HTMLInputElement>(null);
-  // The dialog gives the focus to what comes first in it, which is not the field.
+  // The dialog focuses its first element, which is not the field.
   useEffect(() => field.current?.focus(), []);
   const after = (act: () => void) => () => {
     onClose();
@@ -29,7 +29,7 @@ export function Palette({ pages, onClose }: { readonly pages: readonly PageLink[
       <Command label="Go to" loop>
         <Command.Input ref={field} placeholder="a page, a run, a setting…" />
         <Command.List>
-          <Command.Empty>Nothing is called that</Command.Empty>
+          <Command.Empty>No results</Command.Empty>
           <Command.Group heading="Pages">
             {pages.map(({ to, name, key, go }) => (
               <Command.Item key={to} value={`page ${name}`} onSelect={after(go)}>
@@ -39,7 +39,7 @@ export function Palette({ pages, onClose }: { readonly pages: readonly PageLink[
             ))}
           </Command.Group>
           {decisions.length > 0 && (
-            <Command.Group heading="Waits for you">
+            <Command.Group heading="Needs you">
               {decisions.map(decision => (
                 <Command.Item
                   key={decision.approvalId}

@@ -10,7 +10,7 @@ import { usePages } from './use-pages.ts';
 const Palette = lazy(() => import('./palette.tsx').then(({ Palette: component }) => ({ default: component })));
 const KeyHelp = lazy(() => import('./key-help.tsx').then(({ KeyHelp: component }) => ({ default: component })));
 
-/** What is around every page: where one can go, what waits, and the keys that work everywhere. */
+/** The frame of every page: navigation, open decisions, and global keys. */
 export function Shell() {
   const { link, decisions } = useLive();
   const pages = usePages();
@@ -24,7 +24,7 @@ export function Shell() {
   });
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      // Out of a search, back to the keys of the page.
+      // From a search field back to the keys of the page.
       if (event.key === 'Escape' && event.target instanceof HTMLInputElement && event.target.type === 'search') {
         event.target.blur();
       }

@@ -2,13 +2,13 @@ import { type ReactNode, useId } from 'react';
 
 interface PanelProps {
   readonly title: ReactNode;
-  /** Beside the title. */
+  /** Shown beside the title. */
   readonly aside?: ReactNode;
   readonly className?: string;
   readonly children: ReactNode;
 }
 
-/** A part of a page with its name over it. */
+/** A part of a page with a title. */
 export function Panel({ title, aside, className = '', children }: PanelProps) {
   const id = useId();
   return (

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 
-/** Asks for a token where the address did not bring one, and says why the last one was refused. */
+/** Asks for a token if the address has none, and says why the last one was refused. */
 export function Login({ problem, onToken }: { readonly problem: string | undefined; onToken(token: string): void }) {
   const [token, setToken] = useState('');
   const enter = (event: FormEvent) => {
@@ -11,7 +11,7 @@ export function Login({ problem, onToken }: { readonly problem: string | undefin
     <main className="login">
       <form onSubmit={enter} className="login-card">
         <h1>Signalbox</h1>
-        <p className="text-muted">{problem ?? 'Open a link that "signalbox link" prints, or paste a token here.'}</p>
+        <p className="text-muted">{problem ?? 'Open a link from "signalbox link", or paste a token here.'}</p>
         <label htmlFor="token">Token</label>
         <input
           id="token"
@@ -22,7 +22,7 @@ export function Login({ problem, onToken }: { readonly problem: string | undefin
           onChange={event => setToken(event.target.value)}
         />
         <button type="submit" className="button button-main">
-          Enter
+          Sign in
         </button>
       </form>
     </main>

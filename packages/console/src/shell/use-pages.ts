@@ -6,7 +6,7 @@ import { useSettings } from '../settings/settings.ts';
 import { isIn } from '../story/runs-list.ts';
 import type { Signal } from '../story/words.ts';
 
-/** A page of the console, and what there is to know of it from afar. */
+/** A page of the console, and its summary in the navigation. */
 export interface PageLink {
   readonly to:
     | '/'
@@ -19,10 +19,10 @@ export interface PageLink {
     | '/settings'
     | '/developer';
   readonly name: string;
-  /** After `g`. */
+  /** Pressed after `g`. */
   readonly key: string;
   readonly count?: number;
-  /** What the count is about. */
+  /** What the count means. */
   readonly about?: string;
   readonly signal?: Signal;
   go(): void;
@@ -35,7 +35,7 @@ export function usePages(): readonly PageLink[] {
   const failed = runs?.filter(({ record }) => record.status === 'failed').length;
   const waiting = decisions?.length;
   const { developer } = useSettings();
-  // A server without guided workflows has no sessions: then there is no page of them.
+  // A server without guided workflows has no sessions, and no page for them.
   const { data: sessions, error } = useSessions();
   const hasSessions = sessions !== undefined || error === null;
   const asking = sessions?.sessions.reduce((sum, session) => sum + session.waiting, 0);
@@ -51,7 +51,7 @@ export function usePages(): readonly PageLink[] {
     return [
       page('/', 'Briefing', 'b'),
       counted(page('/queue', 'Queue', 'q'), waiting, 'wait for you', 'waiting'),
-      counted(page('/runs', 'Runs', 'r'), working, 'at work', 'working'),
+      counted(page('/runs', 'Runs', 'r'), working, 'running', 'working'),
       counted(page('/failures', 'Failures', 'f'), failed, 'failed', 'failed'),
       page('/artifacts', 'Artifacts', 'a'),
       ...(hasSessions ? [counted(page('/workflows', 'Workflows', 'w'), asking, 'wait for you', 'waiting')] : []),

@@ -1,6 +1,6 @@
 import type { Signal } from '../story/words.ts';
 
-/** What a thing is doing, told by form as well as by colour. The word beside it says it to those who do not see it. */
+/** A status, shown by form as well as by colour. The word beside it is for screen readers. */
 export function Lamp({ signal, size = 14 }: { readonly signal: Signal; readonly size?: number }) {
   return (
     <svg className={`lamp lamp-${signal}`} width={size} height={size} viewBox="0 0 16 16" aria-hidden="true">

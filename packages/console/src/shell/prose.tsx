@@ -1,7 +1,7 @@
 import Markdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 
-/** Nothing is loaded from elsewhere: an image is its words. A link leaves without telling where it came from. */
+/** Loads nothing from elsewhere: an image is its text. Links send no referrer. */
 const components: Components = {
   img: ({ alt }) => <span className="text-muted">[{alt === undefined || alt === '' ? 'image' : alt}]</span>,
   a: ({ href, children }) => (
@@ -13,7 +13,7 @@ const components: Components = {
 
 const plugins = [remarkGfm];
 
-/** What an agent or a plan wrote, as Markdown. HTML in it stays text. */
+/** Text of an agent or a plan, as Markdown. HTML in it stays text. */
 export function Prose({ text }: { readonly text: string }) {
   return (
     <div className="prose">

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** Puts a text where the person can paste it from. */
+/** Copies a text to the clipboard. */
 export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
   const [isDone, setIsDone] = useState(false);
   return (

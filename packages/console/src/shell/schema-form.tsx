@@ -6,10 +6,10 @@ import { JsonField, readJson } from './json-field.tsx';
 
 interface SchemaFormProps {
   readonly fields: readonly Field[];
-  /** The value as JSON: what the fields show, and what they make. */
+  /** The value as JSON, which the fields show and change. */
   readonly text: string;
   onText(text: string): void;
-  /** What is wrong with a field, by its name. */
+  /** Errors by field name. */
   readonly errors?: Readonly<Record<string, string>>;
 }
 
@@ -45,8 +45,8 @@ interface OneFieldProps {
 }
 
 function OneField({ field: { name, kind, options, isRequired, about, given }, value, onValue }: OneFieldProps) {
-  const hint = about ?? (given === undefined ? undefined : `without one: ${JSON.stringify(given)}`);
-  const words = `${name}${isRequired ? '' : ' (if you like)'}`;
+  const hint = about ?? (given === undefined ? undefined : `default: ${JSON.stringify(given)}`);
+  const words = `${name}${isRequired ? '' : ' (optional)'}`;
   const shown = value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
   switch (kind) {
     case 'boolean':

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import { useSettings } from '../settings/settings.ts';
 import { headlineOf } from '../story/question.ts';
 
-/** Rings when something new waits for a person and nobody looks at the page, if the person wanted that. */
+/** Notifies the person of a new decision while the page is in the background, if they want that. */
 export function useDoorbell(decisions: readonly WireDecision[] | undefined): void {
   const { notify } = useSettings();
   const known = useRef<ReadonlySet<string>>(undefined);
@@ -15,7 +15,7 @@ export function useDoorbell(decisions: readonly WireDecision[] | undefined): voi
     const fresh = decisions.filter(({ approvalId }) => !before.has(approvalId));
     const [first] = fresh;
     if (first === undefined || Notification.permission !== 'granted') return;
-    const title = fresh.length === 1 ? 'Something waits for you' : `${fresh.length} things wait for you`;
+    const title = fresh.length === 1 ? 'A decision waits for you' : `${fresh.length} decisions wait for you`;
     const ring = new Notification(title, { body: headlineOf(first), tag: 'signalbox.queue' });
     ring.onclick = () => {
       focus();

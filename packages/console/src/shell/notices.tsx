@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
 import type { Link } from '../story/link.ts';
 
-/** Says that what is shown may be old, for as long as there is no connection. */
+/** Says that the page may be out of date while there is no connection. */
 export function LinkBanner({ link }: { readonly link: Link }) {
   if (link.status !== 'lost' && link.status !== 'ended') return null;
   return (
     <p role="status" className="banner">
       {link.status === 'lost'
-        ? 'Reconnecting: the server does not answer. What you see is as it was.'
+        ? 'Reconnecting: the server does not answer. This page may be out of date.'
         : `Not connected: ${link.error.message}`}
     </p>
   );
@@ -19,7 +19,7 @@ interface ErrorBoxProps {
   readonly children?: ReactNode;
 }
 
-/** An error as the server gave it: what happened, and what to do next. */
+/** An error of the server: what happened, and what to do next. */
 export function ErrorBox({ error, title, children }: ErrorBoxProps) {
   return (
     <section role="alert" className="errorbox">
@@ -32,7 +32,7 @@ export function ErrorBox({ error, title, children }: ErrorBoxProps) {
   );
 }
 
-/** A page that the server does not give: its name, and why. */
+/** A page that the server refuses: its name, and why. */
 export function Refused({ page, ...box }: ErrorBoxProps & { readonly page: string }) {
   return (
     <div className="room">

@@ -3,17 +3,17 @@ import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 interface DialogProps {
   readonly title: string;
   readonly className?: string;
-  /** Shows the title to those who do not see the page only. */
+  /** Shows the title only to screen readers. */
   readonly isBare?: boolean;
   onClose(): void;
   readonly children: ReactNode;
 }
 
-/** The browser's own dialog: it keeps the focus, gives it back, and closes with Escape. */
+/** The browser's own dialog: it traps the focus, restores it, and closes with Escape. */
 export function Dialog({ title, className = '', isBare = false, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Closed before it leaves the page: afterwards the browser no longer knows where the focus came from.
+  // Closed before it leaves the page: afterwards the browser has forgotten where the focus came from.
   useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();

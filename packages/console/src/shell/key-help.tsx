@@ -16,16 +16,16 @@ const queue = [
   ['a', 'approve'],
   ['d', 'deny'],
   ['m', 'approve with other arguments'],
-  ['x', 'select, for an answer to many'],
+  ['x', 'select several to answer'],
 ] as const;
 
 const run = [
   ['←  →', 'in the tree: close, open'],
-  ['[  ]', 'a frame back, a frame on'],
+  ['[  ]', 'previous frame, next frame'],
   ['.', 'back to now'],
 ] as const;
 
-/** The keys there are. */
+/** The list of keyboard shortcuts. */
 export function KeyHelp({ pages, onClose }: { readonly pages: readonly PageLink[]; onClose(): void }) {
   const groups = [
     ['Everywhere', everywhere],
