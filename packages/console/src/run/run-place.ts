@@ -1,3 +1,4 @@
+import { defined } from '@signalbox/model';
 /** Where on the page of a run one is: the address says it. */
 export interface RunPlace {
   /** The frame that is looked back at; without one the page follows what happens. */
@@ -20,10 +21,5 @@ export function runPlaceOf(given: Readonly<Record<string, unknown>>): RunPlace {
   const node = typeof given.node === 'string' || typeof given.node === 'number' ? String(given.node) : undefined;
   const tab = frameTabs.find(name => name === given.tab);
   const look = inspectorTabs.find(name => name === given.look);
-  return {
-    ...(frame !== undefined && { frame }),
-    ...(node !== undefined && { node }),
-    ...(tab !== undefined && { tab }),
-    ...(look !== undefined && { look }),
-  };
+  return defined({ frame, node, tab, look });
 }

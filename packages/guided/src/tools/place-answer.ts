@@ -2,7 +2,7 @@
  * What is answered about a place. It follows from recorded events, stored snapshots and pinned workflows alone, so that
  * an answer that is given again, from the same events, is the same byte for byte.
  */
-import { type ErrorEnvelope, err, type Json, type JsonObject, ok, type Result } from '@signalbox/model';
+import { defined, type ErrorEnvelope, err, type Json, type JsonObject, ok, type Result } from '@signalbox/model';
 import {
   type Blocker,
   type Capability,
@@ -112,8 +112,7 @@ export function placeAnswer(
     workflow: { workflowId, name, workflowHash },
     ...place,
     stateToken,
-    ...(ackToken !== undefined && { ackToken }),
-    ...(checkpointToken !== undefined && { checkpointToken }),
+    ...defined({ ackToken, checkpointToken }),
     isComplete,
     pending: pending.value?.shown ?? null,
     nextIntent: nextIntentOf(compiled, state, context, preferences.autonomy),
