@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Disk, DiskError, hostDisk, nodeHasher, type VerifyReport, verifyJournal } from '@signalbox/journal';
-import { type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { type Digest, defined, digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import { usageError } from './command-error.ts';
 import { familyOf } from './journal-family.ts';
 
@@ -37,8 +37,7 @@ export function verifyDirectory(
       schema,
       packing,
       directory: real,
-      ...(store.value !== undefined && { snapshots: store.value }),
-      ...(expectHead.value !== undefined && { expectHead: expectHead.value }),
+      ...defined({ snapshots: store.value, expectHead: expectHead.value }),
     });
     if (report !== undefined) return ok(report);
     const hasEvents = disk.kind(`${real}/events`) === 'directory';

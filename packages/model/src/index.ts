@@ -44,6 +44,7 @@ export {
   runPhase,
 } from './contract/run.ts';
 export { type ToolCall, toolCall, toolResult } from './contract/tool.ts';
+export { defined } from './defined.ts';
 export { type Digest, digest, digestHex, digestOf, type Hasher, portableHasher } from './digest.ts';
 export {
   type ErrorCode,
@@ -78,7 +79,7 @@ export {
   type ToolId,
   toolId,
 } from './ids.ts';
-export { JSON_MAX_DEPTH, type Json, type JsonObject, json, jsonObject, text } from './json.ts';
+export { asJson, JSON_MAX_DEPTH, type Json, type JsonObject, json, jsonObject, text } from './json.ts';
 export { isWorkKind, nodeKindFacts, type PlanNodeKind, planNodeKinds } from './node-kinds.ts';
 export { err, ok, type Result } from './result.ts';
 export type { Rng } from './rng.ts';

@@ -4,9 +4,15 @@ import * as z from 'zod';
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
+/** A record of ours as plain data. Its type allows nothing else, but an interface has no index signature. */
+export function asJson(value: object): Json {
+  return value as Json;
+}
+
 /** Maximum nesting of plain data, so that every walk over it, including `JSON.stringify`, stays within the stack. */
 export const JSON_MAX_DEPTH = 500;
 
+// The refinements of both schemas check what their types say.
 const notPlain = { error: (issue: { input?: unknown }) => plainDataFault(issue.input), abort: true };
 
 export const json = z

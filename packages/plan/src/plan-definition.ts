@@ -96,6 +96,7 @@ export function definePlan<
   return Object.freeze({
     name: name.data,
     ...(description === undefined ? {} : { description }),
+    // Without a schema of its own, the type parameter is that of the empty one.
     input: written.input ?? (NO_INPUT as unknown as Input),
     state: written.state ?? (NO_STATE as unknown as z.ZodObject<State>),
     render: written.render,

@@ -58,7 +58,7 @@ export {
   internalEvent,
 } from './events/internal-event.ts';
 export { eventType, isShort, type KeptEvent, keptEvents } from './events/kept-event.ts';
-export { type AnyEvent, anyEvent, type EventDraft, type StoredEvent } from './events/stored-event.ts';
+export { type AnyEvent, anyEvent, type EventDraft, eventDraftOf, type StoredEvent } from './events/stored-event.ts';
 export { createFeed } from './feed.ts';
 export { INHERITED } from './forks/inheritance.ts';
 export { type Change, type Maybe, type PatchStep, patchStep } from './frames/change.ts';

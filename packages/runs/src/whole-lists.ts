@@ -1,4 +1,4 @@
-import type { RunId } from '@signalbox/model';
+import { defined, type RunId } from '@signalbox/model';
 import type { AnyEvent } from './events/stored-event.ts';
 import type { TaskId } from './ids.ts';
 import type {
@@ -59,7 +59,7 @@ export async function* everyArtifact(
   filter: ArtifactListFilter = {},
 ): AsyncGenerator<ArtifactOfRun> {
   for (let after = filter.after; ; ) {
-    const page = await reader.artifactList({ limit: PAGE, ...filter, ...(after !== undefined && { after }) });
+    const page = await reader.artifactList({ limit: PAGE, ...filter, ...defined({ after }) });
     yield* page.items;
     if (page.next === undefined) return;
     after = page.next;
@@ -69,7 +69,7 @@ export async function* everyArtifact(
 /** Every run that matches the filter, newest first, read page by page. */
 export async function* everyRun(reader: Pick<RunReader, 'runs'>, filter: RunFilter = {}): AsyncGenerator<RunRecord> {
   for (let after = filter.after; ; ) {
-    const page = await reader.runs({ ...filter, ...(after !== undefined && { after }) });
+    const page = await reader.runs({ ...filter, ...defined({ after }) });
     yield* page.items;
     if (page.next === undefined) return;
     after = page.next;

@@ -1,6 +1,7 @@
 import {
   approvalId,
   artifactId,
+  defined,
   type ErrorEnvelope,
   err,
   ok,
@@ -129,9 +130,9 @@ function decisionsOf(reader: RunReader, { run, status = 'open' }: DecisionsAsked
         return err(badCursor());
       }
       const found = await reader.decisions({
-        ...(run !== undefined && { run }),
+        ...defined({ run }),
         ...(status !== 'all' && { status: [status] }),
-        ...(from.data !== undefined && { after: from.data }),
+        ...defined({ after: from.data }),
         limit,
       });
       return ok(found.map(one => decisionView(one.run, one.decision)));
@@ -154,11 +155,7 @@ function kept(reader: RunReader, asked: ArtifactsAsked): PartList<ListedArtifact
       }
       const { items } = await reader.artifactList({
         limit,
-        ...(run !== undefined && { run }),
-        ...(kind !== undefined && { kind }),
-        ...(key !== undefined && { key }),
-        ...(versions !== undefined && { versions }),
-        ...(from.data !== undefined && { after: from.data }),
+        ...defined({ run, kind, key, versions, after: from.data }),
       });
       return ok(items.map(({ run: of, artifact }) => listed(artifactView(of, artifact))));
     },

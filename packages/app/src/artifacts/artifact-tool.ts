@@ -1,4 +1,4 @@
-import { type ArtifactId, deriveId, json } from '@signalbox/model';
+import { type ArtifactId, defined, deriveId, json } from '@signalbox/model';
 import {
   type AgentBrief,
   type ArtifactInput,
@@ -73,7 +73,7 @@ async function inputOf(
   readFile: (path: string) => Promise<Uint8Array | string>,
 ): Promise<ArtifactInput | string> {
   const { kind, name, key, content, columns, rows, current, total, url, label, path, alt } = given;
-  const base = { name, ...(key === undefined ? {} : { key }) };
+  const base = { name, ...defined({ key }) };
   const missing = (...fields: readonly string[]) => `A ${kind} needs ${fields.join(' and ')}.`;
   switch (kind) {
     case 'markdown':

@@ -1,5 +1,6 @@
 import { nodeHasher } from '@signalbox/journal';
 import {
+  asJson,
   type Clock,
   canonicalJson,
   chainHead,
@@ -9,7 +10,6 @@ import {
   type ErrorEnvelope,
   err,
   failure,
-  type Json,
   ok,
   type Result,
   type RunId,
@@ -122,7 +122,7 @@ async function* linesOf(
         const rows =
           part === 'records' ? shownRecords(archive, record, filter, blobs) : archive.archived(record.id, part);
         for (const row of rows) {
-          const canonical = canonicalJson((part === 'records' ? row : filter.data(row)) as unknown as Json);
+          const canonical = canonicalJson(asJson(part === 'records' ? row : filter.data(row)));
           digest.add(canonical);
           yield rowLine(canonical);
         }

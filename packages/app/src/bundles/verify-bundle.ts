@@ -2,6 +2,7 @@ import { nodeHasher } from '@signalbox/journal';
 import {
   chainHead,
   type Digest,
+  defined,
   EMPTY_HEAD,
   type ErrorEnvelope,
   err,
@@ -92,9 +93,7 @@ export async function verifyBundle(
       exportedAt: head.exportedAt,
       runs: found,
       blobs,
-      ...(end.salvage === undefined ? {} : { salvage: end.salvage }),
-      ...(end.redacted === undefined ? {} : { redacted: end.redacted }),
-      ...(unexpected === undefined ? {} : { unexpected }),
+      ...defined({ salvage: end.salvage, redacted: end.redacted, unexpected }),
     });
   } catch (cause) {
     return err(bundleFailure(file, cause));

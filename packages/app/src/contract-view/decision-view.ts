@@ -1,4 +1,4 @@
-import type { AnswerBody, RunId, WireDecision } from '@signalbox/model';
+import { type AnswerBody, defined, type RunId, type WireDecision } from '@signalbox/model';
 import { contractNodeId, type Decision, type Resolution } from '@signalbox/runs';
 import { contractResolution, toolOfDecision, wordsOfProposal } from './projections/decision-tool.ts';
 
@@ -12,7 +12,7 @@ export function decisionView(run: RunId, decision: Decision): WireDecision {
     nodeId: contractNodeId(run, decision.node),
     kind: 'plan',
     tool: toolOfDecision(decision),
-    ...(context !== undefined && { context }),
+    ...defined({ context }),
     ...(decision.resolution !== undefined && { resolution: contractResolution(decision.resolution) }),
     decision: kept,
   };

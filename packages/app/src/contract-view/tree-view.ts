@@ -1,4 +1,5 @@
 import {
+  defined,
   type Json,
   type NodeId,
   nodeKindFacts,
@@ -65,7 +66,7 @@ function viewOf(id: string, nodeId: NodeId, row: NodeRow, status: Json | undefin
   return {
     id,
     nodeId,
-    ...(row.parent !== undefined && { parent: row.parent }),
+    ...defined({ parent: row.parent }),
     index: row.index,
     kind: row.kind,
     label: labelOf(id, row),
@@ -73,8 +74,7 @@ function viewOf(id: string, nodeId: NodeId, row: NodeRow, status: Json | undefin
     status: known?.status ?? 'idle',
     iteration: known === undefined ? 0 : turnOf(known),
     ...(known?.reason !== undefined && { reason: known.reason }),
-    ...(row.handlers !== undefined && { handlers: row.handlers }),
-    ...(row.source !== undefined && { source: row.source }),
+    ...defined({ handlers: row.handlers, source: row.source }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type ErrorEnvelope, failure, type RunId } from '@signalbox/model';
+import { defined, type ErrorEnvelope, failure, type RunId } from '@signalbox/model';
 import type { Decision, DecisionOfRun, Resolution, RunRecord } from '@signalbox/runs';
 import * as z from 'zod';
 import { humanProposal } from './human-proposal.ts';
@@ -65,7 +65,7 @@ export function withdrawn(
   return failure('decision/withdrawn', {
     message: `Decision ${id} was withdrawn${closedAt === undefined ? '' : ` at ${closedAt}`}: ${why}.`,
     suggestion: `List open decisions with "signalbox decisions", or see the run with "signalbox show ${run}".`,
-    details: { decision: id, run, ...(closedAt !== undefined && { at: closedAt }) },
+    details: { decision: id, run, ...defined({ at: closedAt }) },
   });
 }
 

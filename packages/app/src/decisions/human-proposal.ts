@@ -1,4 +1,4 @@
-import { type Json, json, jsonObject, text } from '@signalbox/model';
+import { defined, type Json, json, jsonObject, text } from '@signalbox/model';
 import type { HumanNode, TaskOutcome } from '@signalbox/plan';
 import type { DecisionKind, Resolution } from '@signalbox/runs';
 import * as z from 'zod';
@@ -19,9 +19,7 @@ export type HumanProposal = z.infer<typeof humanProposal>;
 export function proposalOf({ prompt, options, schema, context }: HumanNode['data']): HumanProposal {
   return {
     prompt,
-    ...(options === undefined ? {} : { options }),
-    ...(schema === undefined ? {} : { schema }),
-    ...(context === undefined ? {} : { context }),
+    ...defined({ options, schema, context }),
   };
 }
 

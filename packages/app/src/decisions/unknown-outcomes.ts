@@ -1,4 +1,4 @@
-import type { Json } from '@signalbox/model';
+import { defined, type Json } from '@signalbox/model';
 import type { TaskOutcome } from '@signalbox/plan';
 import { decisionIdOf, type NodeKey, type RunReader, type Task } from '@signalbox/runs';
 import type { RemoteRequest } from '../threads/thread-api.ts';
@@ -73,8 +73,7 @@ function proposalOf({ id, data }: RemoteRequest['node'], task: Task): HumanPropo
       node: id,
       task: task.id,
       attempt: retryCount + 1,
-      ...(startedAt !== undefined && { startedAt }),
-      ...(endedAt !== undefined && { foundAt: endedAt }),
+      ...defined({ startedAt, foundAt: endedAt }),
       ...(isShort && { input }),
     },
   };

@@ -1,4 +1,5 @@
 import {
+  defined,
   type ErrorEnvelope,
   err,
   type Json,
@@ -47,6 +48,7 @@ export async function nodeInputOf(
   const frame = asked ?? (await lastFrameWith(reader, record, node));
   const row = frame === undefined ? undefined : await reader.valueAt(run, 'node', node, frame);
   if (frame === undefined || row === undefined) return err(unknownNode(run, node, asked));
+  // A frame wrote the row, and its commit was checked.
   const { kind, source, handlers, data } = row as unknown as NodeRow;
   const status = (await reader.valueAt(run, 'status', node, frame)) as { readonly signature?: string } | undefined;
   const started = status?.signature;
@@ -59,10 +61,9 @@ export async function nodeInputOf(
     ...cut.fields({ prompt, system, model, schema }),
     ...(isAgentKind(kind) && { tools: await policyOf({ names, permissions } as AgentRules, tools) }),
     props: cut.fields(props, 'props.'),
-    ...(handlers !== undefined && { handlers }),
+    ...defined({ handlers }),
     ...(isRunnableKind(kind) && { signature: executionSignature({ kind, data } as unknown as RunnableNode) }),
-    ...(started !== undefined && { startedSignature: started }),
-    ...(source !== undefined && { source }),
+    ...defined({ startedSignature: started, source }),
     leftOut: cut.leftOut,
   });
 }

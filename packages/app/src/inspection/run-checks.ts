@@ -1,5 +1,6 @@
 import {
   type Digest,
+  defined,
   type ErrorEnvelope,
   err,
   failure,
@@ -40,7 +41,7 @@ export async function checkRun(
   const { journal, ...report } = told.value;
   if (journal === undefined) return ok(report);
   const { pins: _, sessionId: __, defect, ...files } = journal;
-  return ok({ ...report, journal: { ...files, ...(defect !== undefined && { defect }) } });
+  return ok({ ...report, journal: { ...files, ...defined({ defect }) } });
 }
 
 /** Replays a run's frames in a separate thread; the report is small enough to send. */
@@ -68,14 +69,10 @@ const MAX_VALUE_BYTES = 16 * 1024;
 function rowView({ recorded, replayed, ...row }: DifferentRow): ReplayedRow {
   const before = bounded(recorded);
   const now = bounded(replayed);
-  const leftOut = {
-    ...(before.bytes !== undefined && { recorded: before.bytes }),
-    ...(now.bytes !== undefined && { replayed: now.bytes }),
-  };
+  const leftOut = defined({ recorded: before.bytes, replayed: now.bytes });
   return {
     ...row,
-    ...(before.value !== undefined && { recorded: before.value }),
-    ...(now.value !== undefined && { replayed: now.value }),
+    ...defined({ recorded: before.value, replayed: now.value }),
     ...(Object.keys(leftOut).length > 0 && { leftOut }),
   };
 }

@@ -85,6 +85,7 @@ function verdictOf(root: string, bundle: string): Result<ReplayVerdict, ErrorEnv
   try {
     const inJson = (name: string) => JSON.stringify(name).slice(1, -1);
     const text = readFileSync(file, 'utf8').replaceAll(inJson(path.join(root, BUNDLE)), inJson(bundle));
+    // The schema leaves open what only the verdict's reader looks into.
     return answer.parse(JSON.parse(text)) as unknown as Result<ReplayVerdict, ErrorEnvelope>;
   } catch {
     return undefined;

@@ -6,7 +6,7 @@ import {
   eventScope,
   journalEventFields,
 } from '@signalbox/journal';
-import type { Digest, RunId, SessionId } from '@signalbox/model';
+import { type Digest, defined, type RunId, type SessionId } from '@signalbox/model';
 import { type AnyEvent, anyEvent } from '@signalbox/runs';
 import * as z from 'zod';
 
@@ -68,7 +68,7 @@ function envelopeOf(event: AnyEvent) {
     eventId: id,
     kind: type,
     dedupeKey: `run_event:${runId}:${seq}` as DedupeKey,
-    scope: { runId, ...(nodeId !== undefined && { nodeId }) },
+    scope: { runId, ...defined({ nodeId }) },
   };
 }
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { RunId } from '@signalbox/model';
+import { defined, type RunId } from '@signalbox/model';
 import { type RunEnd, stopUndriven } from '@signalbox/plan';
 import type { RunRecord } from '@signalbox/runs';
 import type { RateLimitDesk } from '../agents/rate-limit-desk.ts';
@@ -54,13 +54,13 @@ export function createDrivenRuns(base: HostBase, { ahead, executor, rateLimits }
     return {
       run,
       source,
-      ...(kept === undefined ? {} : { kept }),
+      ...defined({ kept }),
       owner: owner.id,
       formerOwner: owner.former,
       changed,
       directory: workingDirectory ?? (source.kind === 'file' ? path.dirname(source.file) : source.root),
       refused: [options.dataDirectory],
-      ...(workspace === undefined ? {} : { workspace }),
+      ...defined({ workspace }),
       trace: options.trace !== undefined,
       database: path.join(options.dataDirectory, 'db.sqlite'),
       limit: await stopVerdict(store, run, machine.clock),

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
-import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import { type Digest, defined, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import type { ImportClosure } from '@signalbox/plan';
 import { readPlainFile } from '@signalbox/plan/plain-file';
 import { type Blobs, planSources, type RunRecord, type RunSource } from '@signalbox/runs';
@@ -27,7 +27,7 @@ export async function keepPlan(blobs: Blobs, closure: ImportClosure): Promise<Re
     entry: path.join(closure.root, closure.entry),
     files: closure.files,
     packages: closure.packages,
-    ...(gitCommit === undefined ? {} : { gitCommit }),
+    ...defined({ gitCommit }),
     engine: ENGINE,
   });
 }

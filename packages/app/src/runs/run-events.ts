@@ -1,17 +1,12 @@
 import { type EventId, timestampOf } from '@signalbox/model';
-import type { EventDraft, InternalEvent } from '@signalbox/runs';
+import { type EventDraft, eventDraftOf } from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
 
-type Fields<Type extends InternalEvent['type']> = Omit<
-  Extract<InternalEvent, { readonly type: Type }>,
-  'v' | 'id' | 'runId' | 'seq' | 'ts' | 'type'
->;
-
-/** An internal event without its place in its run. */
-export function draftEvent<Type extends InternalEvent['type']>(
+/** An event from outside the driver: its own id identifies a second attempt. */
+export function draftEvent<Type extends EventDraft['type']>(
   { clock, ids }: Pick<Machine, 'clock' | 'ids'>,
   type: Type,
-  fields: Fields<Type>,
+  fields: Parameters<typeof eventDraftOf<Type>>[1],
 ): EventDraft {
-  return { id: ids.mint<EventId>(), ts: timestampOf(clock), type, ...fields } as unknown as EventDraft;
+  return { id: ids.mint<EventId>(), ts: timestampOf(clock), ...eventDraftOf(type, fields) };
 }

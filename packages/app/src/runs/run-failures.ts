@@ -1,4 +1,4 @@
-import { type ErrorEnvelope, failure, type NodeStatus, type RunId } from '@signalbox/model';
+import { defined, type ErrorEnvelope, failure, type NodeStatus, type RunId } from '@signalbox/model';
 import type { SignalFault } from '@signalbox/plan';
 import type { RunRecord, TaskError } from '@signalbox/runs';
 
@@ -34,7 +34,7 @@ export function unknownNode(run: RunId, node: string, frame?: number | undefined
   return failure('run/node-unknown', {
     message: `Run ${run} has no node ${node} ${frame === undefined ? 'now' : `in frame ${frame}`}.`,
     suggestion: `See "signalbox show ${run}" for the nodes there are.`,
-    details: { run, node, ...(frame !== undefined && { frame }) },
+    details: { run, node, ...defined({ frame }) },
   });
 }
 
@@ -59,7 +59,7 @@ export function noEffect(run: RunId, what: string, node: string, status?: NodeSt
   return failure('run/no-effect', {
     message: `There is nothing to ${what} at node ${node} of run ${run}${why}.`,
     suggestion: `See "signalbox show ${run}" for its nodes; "signalbox resume ${run}" takes the run up.`,
-    details: { run, node, ...(status !== undefined && { status }) },
+    details: { run, node, ...defined({ status }) },
   });
 }
 

@@ -1,4 +1,4 @@
-import { type RunId, type Timestamp, timerDue } from '@signalbox/model';
+import { defined, type RunId, type Timestamp, timerDue } from '@signalbox/model';
 import type { TreeNode } from '@signalbox/plan';
 import type { RunReader } from '@signalbox/runs';
 
@@ -33,7 +33,7 @@ export async function treeAt(reader: RunReader, run: RunId, frame: number): Prom
     return {
       ...node,
       id,
-      ...(status !== undefined && { status }),
+      ...defined({ status }),
       ...(until && { until }),
       children: inside.map(build),
     };

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
+import { defined, type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
 import type { NewRun, RunRecord } from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
 import { planEnvironment } from '../threads/plan-environment.ts';
@@ -62,8 +62,7 @@ export function createStart(base: HostBase, runs: DrivenRuns): RunHost['start'] 
       owner: owner.id,
       name: name ?? loaded.value.name,
       tags,
-      ...(correlationId === undefined ? {} : { correlationId }),
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...defined({ correlationId, idempotencyKey }),
       ...place.value,
       source: kept.value,
       mode: 'AUTO',
@@ -75,7 +74,7 @@ export function createStart(base: HostBase, runs: DrivenRuns): RunHost['start'] 
     const created = draftEvent(machine, 'run.created', {
       driver: 'plan',
       name: create.name,
-      ...(by === undefined ? {} : { by }),
+      ...defined({ by }),
     });
     const written = await storage.commit(
       { at: timestampOf(machine.clock), run: { kind: 'create', run: create }, events: [created] },

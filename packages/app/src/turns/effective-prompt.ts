@@ -1,5 +1,5 @@
 import type { ResolvedModel } from '@signalbox/adapters/builtin';
-import { Bug, type Json, type JsonObject, ok } from '@signalbox/model';
+import { Bug, defined, type Json, type JsonObject, ok } from '@signalbox/model';
 import type { AgentBrief, AgentSession } from '@signalbox/runs';
 import type { AnyTool, ToolRunner } from '@signalbox/state';
 import type { Machine } from '../machine.ts';
@@ -47,7 +47,7 @@ function promptOf({ prompt, tools = [], responseFormat }: Request): EffectivePro
         ? [
             {
               name: tool.name,
-              ...(tool.description !== undefined && { description: tool.description }),
+              ...defined({ description: tool.description }),
               inputSchema: tool.inputSchema as Json,
             },
           ]

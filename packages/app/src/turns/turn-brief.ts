@@ -19,6 +19,7 @@ export async function turnBrief(
   // Another signature is other work: the node's current input is not the one of then.
   const { signature } = (status ?? {}) as { readonly signature?: string };
   if (row === undefined || signature !== task.signature) return undefined;
+  // A frame wrote the row, and its commit was checked.
   const { kind, data } = row as unknown as { readonly kind: NodeKind; readonly data: AgentNode['data'] };
   if (!isAgentKind(kind)) return undefined;
   const { id, node, iteration, retryCount } = task;

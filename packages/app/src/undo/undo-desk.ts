@@ -198,11 +198,20 @@ export function unconfirmedUndo(run: RunId, call: string, { paths }: CallUndo): 
   });
 }
 
+/** The undone calls of each run, and the first event that was not read yet. A log only grows, so each event is read once. */
+const undoneByRun = new WeakMap<object, Map<RunId, { readonly calls: Set<string>; next: number }>>();
+
 /** The calls of a run that were undone. */
-export async function undoneCalls(reader: CallReader, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for await (const event of eventsOf(reader, run.id)) {
-    if (event.type === 'call.undone' && event.kept !== true) found.add(event.call);
+export async function undoneCalls(
+  reader: Pick<RunReader, 'events'>,
+  run: Pick<RunRecord, 'id'>,
+): Promise<ReadonlySet<string>> {
+  const byRun = undoneByRun.get(reader) ?? new Map<RunId, { readonly calls: Set<string>; next: number }>();
+  const known = byRun.get(run.id) ?? { calls: new Set(), next: 0 };
+  undoneByRun.set(reader, byRun.set(run.id, known));
+  for await (const event of eventsOf(reader, run.id, known.next)) {
+    if (event.type === 'call.undone' && event.kept !== true) known.calls.add(event.call);
+    known.next = Math.max(known.next, event.seq + 1);
   }
-  return found;
+  return known.calls;
 }

@@ -4,30 +4,12 @@
 // KILL is `never`, or `before:3`, `after:3`. What runs ask is approved.
 import path from 'node:path';
 import { Bug, err, type RunId } from '@signalbox/model';
-import type { AgentRunner, Commit } from '@signalbox/runs';
-import { killThisProcess } from '@signalbox/testkit';
+import type { AgentRunner } from '@signalbox/runs';
 import { usageError } from '../../src/command-error.ts';
-import { thisMachine } from '../../src/machine.ts';
-import { openRunHost } from '../../src/runs/open-run-host.ts';
-import { openOwnedStore } from '../../src/runs/owned-store.ts';
 import { takeUp } from '../../src/runs/take-up.ts';
+import { openKilledAtCommit } from './killed-at-commit.ts';
 
 const [folder = '', kill = '', what = '', count = '0'] = process.argv.slice(2);
-const [when, at] = kill.split(':');
-const dataDirectory = path.join(folder, 'data');
-const machine = thisMachine();
-const opened = openOwnedStore(dataDirectory, machine);
-if (!opened.ok) throw new Bug(opened.error.message);
-const { store } = opened.value;
-let commits = 0;
-const commit: Commit['commit'] = async (writes, guard) => {
-  commits += 1;
-  const isHere = commits === Number(at);
-  if (isHere && when === 'before') killThisProcess();
-  const committed = await store.commit(writes, guard);
-  if (isHere && when === 'after') killThisProcess();
-  return committed;
-};
 
 /** Four turns with a tool call each; it goes on from what it kept. */
 const agents: AgentRunner = {
@@ -61,13 +43,7 @@ interface Entry {
   readonly call?: unknown;
 }
 
-const host = await openRunHost({
-  owned: { ...opened.value, store: { ...store, commit } },
-  dataDirectory,
-  machine,
-  agents,
-  threads: { threads: 1 },
-});
+const { host, store, close } = await openKilledAtCommit(folder, kill, { agents });
 /** Other runs of the data directory are left as they are. */
 const isOurs = async (run: RunId) => ['crash', 'agents'].includes((await store.run(run))?.name ?? '');
 const runs = what === 'start' ? await startRuns() : await takeUp({ ...host, resume: resumeOurs });
@@ -85,8 +61,7 @@ for (;;) {
   for (const run of resumed) await host.finished(run);
   if (resumed.size === 0) break;
 }
-await host.close();
-opened.value.close();
+await close();
 
 async function resumeOurs(run: RunId): ReturnType<typeof host.resume> {
   return (await isOurs(run)) ? host.resume(run) : err(usageError(`Run ${run} is not ours.`, 'Leave it.'));

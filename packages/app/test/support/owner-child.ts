@@ -7,46 +7,23 @@
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { approvalId, Bug, type RunId } from '@signalbox/model';
-import type { Commit, Resolution } from '@signalbox/runs';
-import { killThisProcess } from '@signalbox/testkit';
-import { thisMachine } from '../../src/machine.ts';
-import { openRunHost } from '../../src/runs/open-run-host.ts';
-import { openOwnedStore } from '../../src/runs/owned-store.ts';
+import type { Resolution } from '@signalbox/runs';
 import { takeUp } from '../../src/runs/take-up.ts';
+import { openKilledAtCommit } from './killed-at-commit.ts';
 import { noAgents } from './open-host.ts';
 
 const [folder = '', kill = '', what = '', first = '', second = '', third] = process.argv.slice(2);
-const [when, at] = kill.split(':');
-const dataDirectory = path.join(folder, 'data');
-const machine = thisMachine();
-const opened = openOwnedStore(dataDirectory, machine);
-if (!opened.ok) throw new Bug(opened.error.message);
-const { store } = opened.value;
-let commits = 0;
-const commit: Commit['commit'] = async (writes, guard) => {
-  commits += 1;
-  const isHere = commits === Number(at);
-  if (isHere && when === 'before') killThisProcess();
-  appendFileSync(path.join(folder, 'commits'), `${commits}\n`);
-  const committed = await store.commit(writes, guard);
-  if (isHere && when === 'after') killThisProcess();
-  return committed;
-};
-const host = await openRunHost({
-  owned: { ...opened.value, store: { ...store, commit } },
-  dataDirectory,
-  machine,
+const { host, close } = await openKilledAtCommit(folder, kill, {
   agents: noAgents,
-  threads: { threads: 1 },
   resumeOnAnswer: true,
+  onCommit: n => appendFileSync(path.join(folder, 'commits'), `${n}\n`),
 });
 const begin = { start: startRuns, 'take-up': () => takeUp(host), answer }[what];
 if (begin === undefined) throw new Bug(`there is nothing to do: ${what}`);
 const runs = await begin();
 console.log(JSON.stringify(runs));
 const ends = await Promise.all(runs.map(run => host.finished(run)));
-await host.close();
-opened.value.close();
+await close();
 console.log(JSON.stringify(ends.map(end => end?.status)));
 
 async function startRuns(): Promise<readonly RunId[]> {

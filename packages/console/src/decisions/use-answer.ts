@@ -1,5 +1,5 @@
 import type { Client } from '@signalbox/client';
-import type { Json, JsonObject, WireDecision, WireResolution } from '@signalbox/model';
+import { defined, type Json, type JsonObject, type WireDecision, type WireResolution } from '@signalbox/model';
 import { useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { type CommandState, useCommand } from '../shell/use-command.ts';
@@ -37,7 +37,7 @@ function resolutionOf(
 ): Pick<WireResolution, 'resolutionType' | 'value' | 'chosenOptionId' | 'modifiedArgs'> {
   switch (saying.kind) {
     case 'approve':
-      return { resolutionType: 'approve', ...(saying.value !== undefined && { value: saying.value }) };
+      return { resolutionType: 'approve', ...defined({ value: saying.value }) };
     case 'deny':
       return { resolutionType: 'reject' };
     case 'choose':

@@ -1,4 +1,13 @@
-import type { Json, NodeInput, RunId, TreeNode, WireChunk, WireDecision, WireTask } from '@signalbox/model';
+import {
+  asJson,
+  type Json,
+  type NodeInput,
+  type RunId,
+  type TreeNode,
+  type WireChunk,
+  type WireDecision,
+  type WireTask,
+} from '@signalbox/model';
 import { lazy, Suspense } from 'react';
 import { spendingOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
@@ -118,7 +127,7 @@ export function LogsTab({ chunks, task, story }: TabProps) {
 }
 
 export function JsonTab({ node, tasks = [] }: TabProps) {
-  return <JsonView value={{ node, tasks } as unknown as Json} />;
+  return <JsonView value={asJson({ node, tasks })} />;
 }
 
 export function DefinitionTab({ node: { source } }: TabProps) {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, WireChunk } from '@signalbox/model';
+import { defined, type Json, type JsonObject, type WireChunk } from '@signalbox/model';
 import { isObject } from '../story/json-object.ts';
 
 /** A tool call of an agent, and its result. */
@@ -38,7 +38,7 @@ export function transcriptOf(chunks: readonly WireChunk[]): Transcript {
     const call = textOf(payload.call);
     const tool = textOf(payload.tool);
     if (kind === 'tool_start' && call !== undefined) {
-      put(call, { ...(tool !== undefined && { tool }), ...(payload.input !== undefined && { input: payload.input }) });
+      put(call, defined({ tool, input: payload.input }));
     }
     if (kind === 'tool_end' && call !== undefined) put(call, endOf(payload, textOf(payload.outcome)));
     if (kind !== 'message') continue;
@@ -54,8 +54,7 @@ export function transcriptOf(chunks: readonly WireChunk[]): Transcript {
         if (call !== undefined) {
           const output = isObject(payload.output) ? payload.output.value : undefined;
           put(call, {
-            ...(tool !== undefined && { tool }),
-            ...(output !== undefined && { output }),
+            ...defined({ tool, output }),
             ...endOf(payload, textOf(payload.status)),
           });
         }
@@ -71,7 +70,7 @@ export function transcriptOf(chunks: readonly WireChunk[]): Transcript {
 function endOf({ ms, approval }: JsonObject, status: string | undefined): Partial<ToolUse> {
   const said = textOf(approval);
   return {
-    ...(status !== undefined && { status }),
+    ...defined({ status }),
     ...(typeof ms === 'number' && { ms }),
     ...(said !== undefined && said !== 'not-needed' && { approval: said }),
   };

@@ -1,4 +1,4 @@
-import { artifactKind, type WireArtifact } from '@signalbox/model';
+import { artifactKind, defined, type WireArtifact } from '@signalbox/model';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { ArtifactList } from '../artifacts/artifact-list.tsx';
@@ -32,8 +32,7 @@ export function ArtifactsPage() {
       client.artifacts({
         limit: LISTED,
         versions: isAll ? 'all' : 'last',
-        ...(kind !== undefined && { kind }),
-        ...(after !== undefined && { after }),
+        ...defined({ kind, after }),
       }),
     { keeps: true },
   );

@@ -1,4 +1,4 @@
-import type { Json, TreeNode } from '@signalbox/model';
+import { asJson, type TreeNode } from '@signalbox/model';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { JsonView } from '../shell/json-view.tsx';
 import { Empty } from '../shell/notices.tsx';
@@ -43,7 +43,7 @@ export function PlanTab({ nodes, current, onCurrent }: PlanTabProps) {
 
 function PlanText({ nodes, form }: { readonly nodes: readonly TreeNode[]; readonly form: 'outline' | 'xml' | 'json' }) {
   const text = useMemo(() => {
-    if (form === 'json') return nodes as unknown as Json;
+    if (form === 'json') return asJson(nodes);
     return form === 'xml' ? planXml(nodes) : planOutline(nodes);
   }, [nodes, form]);
   return <JsonView value={text} className="code code-whole" />;

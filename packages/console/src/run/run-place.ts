@@ -1,3 +1,5 @@
+import { defined } from '@signalbox/model';
+
 /** The selection on a run's page, as in the address. */
 export interface RunPlace {
   /** A past frame; without one, the page follows the run. */
@@ -20,10 +22,5 @@ export function runPlaceOf(given: Readonly<Record<string, unknown>>): RunPlace {
   const node = typeof given.node === 'string' || typeof given.node === 'number' ? String(given.node) : undefined;
   const tab = frameTabs.find(name => name === given.tab);
   const look = inspectorTabs.find(name => name === given.look);
-  return {
-    ...(frame !== undefined && { frame }),
-    ...(node !== undefined && { node }),
-    ...(tab !== undefined && { tab }),
-    ...(look !== undefined && { look }),
-  };
+  return defined({ frame, node, tab, look });
 }

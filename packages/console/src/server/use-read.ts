@@ -39,7 +39,7 @@ export function createReads(): QueryClient {
         staleTime: Number.POSITIVE_INFINITY,
         refetchOnWindowFocus: false,
         refetchOnReconnect: false,
-        retry: (failures, error) => (error as unknown as ErrorEnvelope).code === 'request/unreachable' && failures < 5,
+        retry: (failures, error) => 'code' in error && error.code === 'request/unreachable' && failures < 5,
       },
     },
   });

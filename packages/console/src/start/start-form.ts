@@ -1,4 +1,4 @@
-import type { RunSnapshot, StartBody } from '@signalbox/model';
+import { defined, type RunSnapshot, type StartBody } from '@signalbox/model';
 import { readJson } from '../shell/json-field.tsx';
 
 /** A start form as typed. */
@@ -49,7 +49,7 @@ export function startBodyOf(form: StartForm): StartBody | undefined {
   };
   return {
     file: form.file.trim(),
-    ...(input.value !== undefined && { input: input.value }),
+    ...defined({ input: input.value }),
     ...(form.name.trim() !== '' && { name: form.name.trim() }),
     ...(tags.length > 0 && { tags }),
     ...(form.correlation !== '' && { correlationId: form.correlation }),

@@ -1,5 +1,5 @@
 import type { News } from '@signalbox/client';
-import type { RunList, RunSummary } from '@signalbox/model';
+import { defined, type RunList, type RunSummary } from '@signalbox/model';
 import type { Link } from './link.ts';
 
 export interface RunsList {
@@ -17,7 +17,7 @@ export function toldList(list: RunsList, news: News): RunsList {
     case 'connection':
       return { ...list, link: news };
     case 'runs':
-      return { link: list.link, runs: news.runs, ...(news.next !== undefined && { next: news.next }) };
+      return { link: list.link, runs: news.runs, ...defined({ next: news.next }) };
     case 'run': {
       const others = (list.runs ?? []).filter(({ id }) => id !== news.run);
       return { ...list, runs: [...others, news.summary].toSorted(newestFirst) };
@@ -37,7 +37,7 @@ function newestFirst(a: RunSummary, b: RunSummary): number {
 export function withOlder({ link, runs = [] }: RunsList, { runs: older, next }: RunList): RunsList {
   const known = new Set(runs.map(({ id }) => id));
   const added = older.filter(({ id }) => !known.has(id));
-  return { link, runs: [...runs, ...added], ...(next !== undefined && { next }) };
+  return { link, runs: [...runs, ...added], ...defined({ next }) };
 }
 
 export const views = ['all', 'active', 'waiting', 'done', 'failed'] as const;

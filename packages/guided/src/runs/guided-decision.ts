@@ -1,4 +1,4 @@
-import type { Json, JsonObject, WireDecision, WireResolution } from '@signalbox/model';
+import { defined, type Json, type JsonObject, type WireDecision, type WireResolution } from '@signalbox/model';
 import type { GapAnswer } from '@signalbox/workflow';
 import type { PersonGap, SessionSummary } from '../sessions/session-summary.ts';
 import { answerOfGap, toolOfGap } from './projections/guided-parts.ts';
@@ -25,7 +25,7 @@ export function decisionOfGap({ sessionId }: Pick<SessionSummary, 'sessionId'>, 
       proposalHash: shown,
       askedAt,
       status,
-      ...(resolution !== undefined && { resolution }),
+      ...defined({ resolution }),
       ...(closedAt !== null && { closedAt }),
     },
   };

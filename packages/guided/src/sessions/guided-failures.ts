@@ -1,9 +1,9 @@
-import { type Digest, type ErrorEnvelope, failure, type Json, type SessionId } from '@signalbox/model';
+import { type Digest, defined, type ErrorEnvelope, failure, type Json, type SessionId } from '@signalbox/model';
 import { type InterpreterFault, type Preferences, tokenSessionLocked } from '@signalbox/workflow';
 import type * as z from 'zod';
 
 export function invalidCall(message: string, suggestion: string, details?: Json): ErrorEnvelope<'VALIDATION_ERROR'> {
-  return failure('VALIDATION_ERROR', { message, suggestion, ...(details !== undefined && { details }) });
+  return failure('VALIDATION_ERROR', { message, suggestion, ...defined({ details }) });
 }
 
 /** The error for an agent that asks for more than the person allows. */

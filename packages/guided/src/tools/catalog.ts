@@ -1,4 +1,4 @@
-import { type ErrorEnvelope, ok, type Result } from '@signalbox/model';
+import { defined, type ErrorEnvelope, ok, type Result } from '@signalbox/model';
 import {
   type CompiledWorkflowSnapshotV1,
   type FoundWorkflow,
@@ -22,7 +22,7 @@ export async function listWorkflows(library: WorkflowLibrary, input: ListInput):
       description,
       version,
       idStatus,
-      ...(listing.suggestedId !== undefined && { suggestedId: listing.suggestedId }),
+      ...defined({ suggestedId: listing.suggestedId }),
       sourceKind: listing.sourceKind,
       isRoutine: listing.isRoutine,
       ...(compiled.ok && { workflowHash: compiled.value.workflowHash }),
@@ -49,8 +49,7 @@ export async function inspectWorkflow(
     description: snapshot.description,
     version: snapshot.version,
     idStatus: listing.idStatus,
-    ...(canonicalId !== undefined && { canonicalId }),
-    ...(listing.suggestedId !== undefined && { suggestedId: listing.suggestedId }),
+    ...defined({ canonicalId, suggestedId: listing.suggestedId }),
     sourceKind: listing.sourceKind,
     preconditions: [...snapshot.preconditions],
     clarificationPrompts: [...snapshot.clarificationPrompts],

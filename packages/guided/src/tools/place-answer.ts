@@ -2,7 +2,7 @@
  * The answer about a place. It derives from recorded events, stored snapshots and pinned workflows alone, so that a repeated answer from
  * the same events is equal byte for byte.
  */
-import { type ErrorEnvelope, err, type Json, type JsonObject, ok, type Result } from '@signalbox/model';
+import { defined, type ErrorEnvelope, err, type Json, type JsonObject, ok, type Result } from '@signalbox/model';
 import {
   type Blocker,
   type Capability,
@@ -112,8 +112,7 @@ export function placeAnswer(
     workflow: { workflowId, name, workflowHash },
     ...place,
     stateToken,
-    ...(ackToken !== undefined && { ackToken }),
-    ...(checkpointToken !== undefined && { checkpointToken }),
+    ...defined({ ackToken, checkpointToken }),
     isComplete,
     pending: pending.value?.shown ?? null,
     nextIntent: nextIntentOf(compiled, state, context, preferences.autonomy),

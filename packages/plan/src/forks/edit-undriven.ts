@@ -1,5 +1,5 @@
 import { type ErrorEnvelope, err, type Json, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
-import { changeBetween, type EventDraft } from '@signalbox/runs';
+import { changeBetween, eventDraftOf } from '@signalbox/runs';
 import type { StateEdit } from '../frames/command.ts';
 import type { PlanRunOptions } from '../frames/engine-options.ts';
 import { transitionsOf } from '../frames/run-memory.ts';
@@ -36,15 +36,14 @@ export async function editUndriven(
   const frame = Math.max(0, frames - 1);
   const index = await transitionsOf(reader, run, frame);
   const trigger = editTrigger(edit);
-  const event = (type: string, fields: object) => ({ type, ...fields }) as unknown as EventDraft;
   const written = await commit.commit(
     {
       at,
       intervals: [{ space: 'state', key, fromFrame: frames, change }],
       transitions: [{ frame, index, key, change, trigger, at }],
       events: [
-        event('state.changed', { frame, index, key, trigger }),
-        event('state.edited', { key, frame, by, reason }),
+        eventDraftOf('state.changed', { frame, index, key, trigger }),
+        eventDraftOf('state.edited', { key, frame, by, reason }),
       ],
     },
     { run, epoch, version },

@@ -1,5 +1,6 @@
 import {
   type Digest,
+  defined,
   type ErrorEnvelope,
   err,
   failure,
@@ -10,7 +11,7 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import {
-  type EventDraft,
+  eventDraftOf,
   type IntervalWrite,
   type NewRun,
   type NodeKey,
@@ -64,18 +65,15 @@ export async function forkPlan(
   const source = planSources(parent)[planVersion - 1];
   const { name, tags, correlationId, mode, globalMode, limits, seed, workingDirectory, workspace } = parent;
   const input = fork.input === undefined ? parent.input : fork.input;
-  const place = fork.place ?? {
-    ...(workingDirectory === undefined ? {} : { workingDirectory }),
-    ...(workspace === undefined ? {} : { workspace }),
-  };
+  const place = fork.place ?? defined({ workingDirectory, workspace });
   const created: NewRun = {
     driver: parent.driver,
     name: fork.name ?? name,
     tags,
-    ...(correlationId === undefined ? {} : { correlationId }),
+    ...defined({ correlationId }),
     ...place,
     origin: { kind: 'fork', run: parentId, frame: index, head: committed.hash },
-    ...(source === undefined ? {} : { source }),
+    ...defined({ source }),
     status: 'paused',
     phase: 'EXECUTE',
     mode,
@@ -86,17 +84,16 @@ export async function forkPlan(
   };
   const at = timestampOf(clock);
   const trigger = { kind: 'operator', detail: `frame ${index} of run ${parentId}` } as const;
-  const event = (type: string, fields: object) => ({ type, ...fields }) as unknown as EventDraft;
   const events = [
-    event('run.created', { driver: created.driver, name: created.name, origin: created.origin }),
-    event('run.forked', {
+    eventDraftOf('run.created', { driver: created.driver, name: created.name, origin: created.origin }),
+    eventDraftOf('run.forked', {
       by: fork.by,
-      ...(fork.call === undefined ? {} : { call: fork.call }),
+      ...defined({ call: fork.call }),
       ...(fork.node === undefined ? {} : { node: fork.node as NodeKey }),
       ...(fork.input === undefined ? {} : { input: { before: parent.input, after: fork.input } }),
       effects: fork.effects ?? [],
     }),
-    event('frame.committed', {
+    eventDraftOf('frame.committed', {
       frame: 0,
       trigger,
       mounted: frame.mounted.length,

@@ -2,11 +2,11 @@ import { type ErrorEnvelope, err, type Json, ok, type Result, type RunId, timest
 import {
   cancelTask,
   type EventDraft,
+  eventDraftOf,
   failTask,
   hasRunEnded,
   type IntervalWrite,
   type NodeKey,
-  type RunChange,
   type RunRecord,
   releaseTask,
   type Task,
@@ -60,12 +60,12 @@ export async function endUndriven(
   }
   const at = timestampOf(clock);
   const events: EventDraft[] = [];
-  const tell = (type: string, fields: object) => events.push({ type, ...fields } as unknown as EventDraft);
+  const tell = <Type extends EventDraft['type']>(...draft: Parameters<typeof eventDraftOf<Type>>) =>
+    events.push(eventDraftOf(...draft));
 
-  const stop = end.status === 'stopped' ? { stopReason: end.reason } : {};
-  const why: Pick<RunChange, 'stopReason' | 'error'> = {
-    ...stop,
-    ...(end.status === 'failed' ? { error: end.error } : {}),
+  const why = {
+    ...(end.status === 'stopped' && { stopReason: end.reason }),
+    ...(end.status === 'failed' && { error: end.error }),
   };
   const tellEnd = () => {
     if (deed !== undefined) tell('operator.acted', { ...deed });

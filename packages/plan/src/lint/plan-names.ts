@@ -10,6 +10,7 @@ export interface PlanNames {
   isDefinePlan(callee: SyntaxNode | undefined): boolean;
 }
 
+/** Every component carries its kind, which its type as a function hides. */
 const kinds = new Map<string, NodeKind>(
   Object.entries(components).map(([name, component]) => [
     name,

@@ -44,6 +44,7 @@ export function parseSyntax(text: string, file = 'plan.tsx'): Syntax | SyntaxFau
   } catch (error) {
     return faultOf(error);
   }
+  // The parser's nodes are one type here: rules look at `type` first.
   const program = parsed.program as unknown as SyntaxNode;
   const parents = new Map<SyntaxNode, SyntaxNode>();
   const nodes: SyntaxNode[] = [program];

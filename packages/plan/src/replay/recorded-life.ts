@@ -61,6 +61,7 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
         commands.push({ kind: 'edit', ...(await editOf(parts, event, events)) });
         break;
       case 'task.progressed':
+        // It was a progress when the event was written.
         news.push({ kind: 'progress', task: event.task, progress: event.detail as unknown as TaskProgress });
         break;
       case 'task.ended':

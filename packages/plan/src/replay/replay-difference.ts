@@ -1,4 +1,4 @@
-import { canonicalJson, type Digest, type Json, type RunId } from '@signalbox/model';
+import { canonicalJson, type Digest, defined, type Json, type RunId } from '@signalbox/model';
 import type { Frame, IntervalSpace, RunReader } from '@signalbox/runs';
 import { digested } from '../frames/run-memory.ts';
 import type { SourcePosition } from '../plan-error.ts';
@@ -63,7 +63,7 @@ export async function differenceOf(
     recorded: frame.digest,
     replayed,
     rows: placed,
-    ...(source === undefined ? {} : { source }),
+    ...defined({ source }),
   };
 }
 
@@ -76,7 +76,7 @@ function differentRows(
   return keys.flatMap(key => {
     const [a, b] = [recorded.get(key), replayed.get(key)];
     if (a !== undefined && b !== undefined && isSame(space, a, b)) return [];
-    return [{ space, key, ...(a === undefined ? {} : { recorded: a }), ...(b === undefined ? {} : { replayed: b }) }];
+    return [{ space, key, ...defined({ recorded: a, replayed: b }) }];
   });
 }
 
@@ -105,7 +105,7 @@ async function withSource(
   if (written?.node === undefined) return row;
   const source = sourceOf(written.node);
   const writtenBy = `${written.handler ?? 'code'} of ${written.node}`;
-  return { ...row, writtenBy, ...(source === undefined ? {} : { source }) };
+  return { ...row, writtenBy, ...defined({ source }) };
 }
 
 function positionOf(row: Json | undefined): SourcePosition | undefined {

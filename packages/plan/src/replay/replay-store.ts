@@ -110,6 +110,7 @@ export function createReplayStore(run: RunId): ReplayStore {
       ),
   } satisfies Partial<RunReader>;
 
+  // The engine asks an event for its type and, of those received, for their fields.
   const eventAt = (seq: number): StoredEvent =>
     ({ event: received.get(seq) ?? { type: 'its own' }, hash: EMPTY_HEAD }) as unknown as StoredEvent;
 

@@ -1,4 +1,4 @@
-import { canonicalJson, type Json, thrownMessage, utf8Bytes } from '@signalbox/model';
+import { asJson, canonicalJson, defined, type Json, thrownMessage, utf8Bytes } from '@signalbox/model';
 import type { NodeKey } from '@signalbox/runs';
 import { sha256 } from '../artifacts/sha256.ts';
 import type { Ledger } from '../frames/ledger.ts';
@@ -99,7 +99,7 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
       const mark = from.mark(path);
       if (look !== 'read') {
         const value = look === 'list' ? from.list(path) : from.stat(path);
-        const record = value === undefined ? { absent: true } : { value: value as unknown as Json };
+        const record = value === undefined ? { absent: true } : { value: asJson(value) };
         return { mark, value, record };
       }
       const bytes = from.read(path);
@@ -152,7 +152,7 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
       bytes: content.length,
       frame: frame(),
       ...(node === '' ? {} : { node: node as NodeKey }),
-      ...(handler === undefined ? {} : { handler }),
+      ...defined({ handler }),
     });
 
   return {
@@ -220,7 +220,7 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
       } catch (cause) {
         return refuse(path, cause);
       }
-      note({ path, content: bytes, node, ...(handler === undefined ? {} : { handler }) });
+      note({ path, content: bytes, node, ...defined({ handler }) });
       return undefined;
     },
     settle() {

@@ -1,6 +1,8 @@
 import {
   type ApprovalId,
+  asJson,
   type Digest,
+  defined,
   deriveId,
   EMPTY_HEAD,
   type EventId,
@@ -12,7 +14,7 @@ import {
 } from '@signalbox/model';
 import type { Decision } from '../decisions/decision.ts';
 import { isShort, type KeptEvent } from '../events/kept-event.ts';
-import type { EventDraft } from '../events/stored-event.ts';
+import { type EventDraft, eventDraftOf } from '../events/stored-event.ts';
 import {
   contractNodeId,
   decisionIdOf,
@@ -112,8 +114,7 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
       ...write,
       run: {
         ...start,
-        ...(origin === undefined ? {} : { origin }),
-        ...(facts.workingDirectory === undefined ? {} : { workingDirectory: facts.workingDirectory }),
+        ...defined({ origin, workingDirectory: facts.workingDirectory }),
       },
     };
   }
@@ -151,17 +152,17 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
 
   function newEvent(event: KeptEvent): KeptEvent {
     if (isShort(event)) return event;
-    const renamed = withIds(event as unknown as Json, ids) as unknown as EventDraft;
+    const renamed = withIds(asJson(event), ids) as EventDraft;
     const id = event.id && { id: deriveId<EventId>('imported-event', run, event.id) };
     if (event.type !== 'run.created') return { ...renamed, ...id };
     const origin = originOf(event.origin);
-    return { ...renamed, ...id, ...(origin === undefined ? {} : { origin }) } as EventDraft;
+    return { ...renamed, ...id, ...defined({ origin }) } as EventDraft;
   }
 
   /** Ids from rows come first: events, usage and streams refer to them. */
   function newBody({ salt: _, large: __, taken: ___, away, ...body }: RecordBody): RecordDraft {
     const left = away && {
-      ...(away.frame !== undefined && { frame: away.frame }),
+      ...defined({ frame: away.frame }),
       ...(away.events && { events: away.events }),
     };
     for (const { space, key } of body.intervals ?? []) if (space === 'node') nameNode(key as NodeKey);
@@ -219,9 +220,9 @@ export function importAsNew(facts: ImportFacts): ImportAsNew {
     end(hash) {
       const isCutOff = status === 'running' || status === 'queued';
       const events = [
-        { type: 'run.imported', run: old, head: hash, bundle: facts.bundle, by: facts.by },
-        ...(isCutOff ? [{ type: 'run.status', from: status, to: 'paused' }] : []),
-      ] as unknown as readonly EventDraft[];
+        eventDraftOf('run.imported', { run: old, head: hash, bundle: facts.bundle, by: facts.by }),
+        ...(isCutOff ? [eventDraftOf('run.status', { from: status, to: 'paused' })] : []),
+      ];
       const { n, version, seq, events: told } = last as RecordHeader;
       const next = { n: n + 1, at: facts.at, who: 'driver', version: version + 1, seq: seq + told } as const;
       const draft: RecordDraft = {

@@ -16,6 +16,15 @@ type WithoutPlace<Event extends AnyEvent> = Event extends unknown
  */
 export type EventDraft = WithoutPlace<AnyEvent>;
 
+/** A draft of an event of one type. */
+export function eventDraftOf<Type extends EventDraft['type']>(
+  type: Type,
+  fields: Omit<Extract<EventDraft, { readonly type: Type }>, 'type'>,
+): EventDraft {
+  // The compiler does not put a generic member of the union together again.
+  return { type, ...fields } as unknown as EventDraft;
+}
+
 export const eventDraft = z.discriminatedUnion('type', drafts()) as unknown as z.ZodType<EventDraft>;
 
 function drafts(): [z.ZodObject, ...z.ZodObject[]] {

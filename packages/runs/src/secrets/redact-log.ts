@@ -1,4 +1,4 @@
-import { canonicalJson, type Digest, type Hasher, type Json, type SecretFilter } from '@signalbox/model';
+import { asJson, canonicalJson, type Digest, type Hasher, type Json, type SecretFilter } from '@signalbox/model';
 import { INLINE_MAX_BYTES } from '../artifacts/artifact-record.ts';
 import type { CommitView, IntervalRow, TransitionRow } from '../commit-plan.ts';
 import type { Change, Maybe } from '../frames/change.ts';
@@ -167,7 +167,7 @@ export function redactLog(ports: RedactLogPorts): BodyRewrite {
       ...decisionsOf(redacted, body),
     };
     const draft = withNames({ ...whole, ...frameOf(whole) }, renamed);
-    if (canonicalJson(draft as unknown as Json) === canonicalJson(draftOf(body) as unknown as Json)) return undefined;
+    if (canonicalJson(asJson(draft)) === canonicalJson(asJson(draftOf(body)))) return undefined;
     const { away, ...others } = draft;
     return { away: { ...away }, ...others };
   };
@@ -183,7 +183,7 @@ function withNames(draft: RecordDraft, renamed: ReadonlyMap<string, string>): Re
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, named(member as Json)]));
   };
   const { taken, ...rest } = draft;
-  return { ...(named(rest as unknown as Json) as unknown as RecordDraft), ...(taken && { taken }) };
+  return { ...(named(asJson(rest)) as RecordDraft), ...(taken && { taken }) };
 }
 
 function hexOf(digest: Digest): string {

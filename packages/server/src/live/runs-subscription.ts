@@ -1,6 +1,6 @@
 import { type AllRuns, summariesOf } from '@signalbox/app/all-runs';
 import type { Machine, RunHost } from '@signalbox/app/runs';
-import type { RunId, RunSummary } from '@signalbox/model';
+import { defined, type RunId, type RunSummary } from '@signalbox/model';
 import type { GuidedWatch } from './guided-watch.ts';
 import type { Outbox } from './outbox.ts';
 import { PICTURE_MS } from './run-picture.ts';
@@ -74,7 +74,7 @@ export function subscribeRuns(
       if (!page.ok) throw new Error(page.error.message);
       if (isClosed) return;
       const { items, next } = page.value;
-      outbox.send({ kind: 'runs', runs: items, ...(next !== undefined && { next }) });
+      outbox.send({ kind: 'runs', runs: items, ...defined({ next }) });
       sendProviders();
       return;
     }

@@ -1,5 +1,5 @@
 import type { RunAction } from '@signalbox/app/runs';
-import { approvalId, type ErrorEnvelope, editOp, err, failure, json, ok, text } from '@signalbox/model';
+import { approvalId, defined, type ErrorEnvelope, editOp, err, failure, json, ok, text } from '@signalbox/model';
 import * as z from 'zod';
 import { knownRun } from '../routes/known-run.ts';
 import { approvalSchema, stateChangeSchema } from './answer-schemas.ts';
@@ -74,7 +74,7 @@ It is answered once: a second answer returns the first outcome. The execution co
     answer: approvalSchema,
     async call({ runs, by }, { execution_id, approval_id, decision, comment }) {
       const status = decision === 'approve' ? 'approved' : 'denied';
-      const body = { status, ...(comment !== undefined && { rationale: comment }) } as const;
+      const body = { status, ...defined({ rationale: comment }) } as const;
       const found = await runs.decision(approval_id);
       if (!found.ok && found.error.code !== 'decision/unknown') return found;
       if (!found.ok || found.value.runId !== execution_id) return err(unknownApproval(approval_id));

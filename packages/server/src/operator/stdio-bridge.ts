@@ -9,7 +9,7 @@
  */
 import { once } from 'node:events';
 import type { Machine } from '@signalbox/app/runs';
-import { type ErrorEnvelope, errorEnvelope, failure } from '@signalbox/model';
+import { defined, type ErrorEnvelope, errorEnvelope, failure } from '@signalbox/model';
 import type { EventSourceMessage } from 'eventsource-parser';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import * as z from 'zod';
@@ -56,7 +56,7 @@ export async function bridgeOnStdio(
         authorization: `Bearer ${token}`,
         ...headers,
       },
-      ...(body !== undefined && { body }),
+      ...defined({ body }),
     });
   }
 
@@ -112,7 +112,7 @@ export async function bridgeOnStdio(
     let last: string | undefined;
     while (!ended.signal.aborted && session !== undefined) {
       try {
-        const headers = { ...sessionHeaders(), ...(last !== undefined && { 'last-event-id': last }) };
+        const headers = { ...sessionHeaders(), ...defined({ 'last-event-id': last }) };
         const response = await ask('GET', ended.signal, headers);
         if (!response.ok || response.body === null) return onFault(new Error(await response.text()));
         for await (const { id, data } of sentEvents(response.body)) {

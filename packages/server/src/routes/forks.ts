@@ -1,6 +1,6 @@
 import { summaryOf } from '@signalbox/app/all-runs';
 import { type ForkRequest, lineageOf, type RunHost } from '@signalbox/app/runs';
-import { err, ok, type RunId } from '@signalbox/model';
+import { defined, err, ok, type RunId } from '@signalbox/model';
 import type { Caller, Serving } from '../http/handlers.ts';
 import { ownersWordRefusal } from '../http/owner-only.ts';
 import { listed, MANY, pageOf } from './paging.ts';
@@ -39,8 +39,7 @@ export function forkHandlers(
       if (!found.ok) return found;
       const all = found.value.map(({ node, directory, ...facts }) => ({
         ...facts,
-        ...(node !== undefined && { node }),
-        ...(directory !== undefined && { directory }),
+        ...defined({ node, directory }),
       }));
       return listed(
         'checkpoints',

@@ -1,5 +1,5 @@
 import { type RunHost, type SettingsDesk, type Spending, spendingByProject } from '@signalbox/app/runs';
-import { CONTRACT_VERSION, ok } from '@signalbox/model';
+import { CONTRACT_VERSION, defined, ok } from '@signalbox/model';
 import manifest from '../../package.json' with { type: 'json' };
 import { OPERATOR } from '../access/access.ts';
 import type { ConsoleLogin } from '../access/console-login.ts';
@@ -26,7 +26,7 @@ export function serverHandlers(
     recoveries: () => ok({ recoveries: host.recoveries.list() }),
     dismissRecovery: ({ call }) => host.recoveries.dismiss(call),
     async spending(_, { run, since, ...asked }) {
-      const filter = { ...(run !== undefined && { run }), ...(since !== undefined && { since }) };
+      const filter = defined({ run, since });
       const spending = await spendingByProject(host.reader, filter);
       return listed('spending', pageOf(spending, { limit: MANY, ...asked }, keyOf));
     },

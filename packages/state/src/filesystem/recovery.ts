@@ -1,4 +1,4 @@
-import type { ErrorEnvelope, Result } from '@signalbox/model';
+import { defined, type ErrorEnvelope, type Result } from '@signalbox/model';
 import { recoverApply } from '../layers/layer-recovery.ts';
 import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
@@ -75,7 +75,7 @@ export async function recoverPending(options: {
   const recoveries: Recovery[] = [];
   for (const record of await undoLog.pending()) {
     const { id, callId, tool, work, evaluation } = record;
-    const call = { id: callId, tool, ...(evaluation !== undefined && { evaluation }) };
+    const call = { id: callId, tool, ...defined({ evaluation }) };
     if (options.root !== undefined && (work.kind === 'external' || !overlap(work.root, options.root))) continue;
     if (work.kind === 'external') {
       await undoLog.remove(id);

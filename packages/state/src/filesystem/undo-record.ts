@@ -1,4 +1,4 @@
-import type { Digest } from '@signalbox/model';
+import { type Digest, defined } from '@signalbox/model';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
 import type { FileCall } from './filesystem.ts';
 import type { RestoreStep } from './restore-plan.ts';
@@ -32,7 +32,7 @@ export function filesRecord(
 export function withStaging(record: UndoRecord, key: string, staging: string, endedAt: number | undefined): UndoRecord {
   if (record.work.kind !== 'files') return record;
   const named = staging === stagingName(key) ? {} : { staging };
-  return { ...record, work: { ...record.work, ...named, ...(endedAt !== undefined && { endedAt }) } };
+  return { ...record, work: { ...record.work, ...named, ...defined({ endedAt }) } };
 }
 
 export function withKept(record: UndoRecord, { digest, paths }: KeptFiles): UndoRecord {

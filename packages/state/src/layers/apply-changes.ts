@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { type Digest, err, ok, type Result } from '@signalbox/model';
+import { type Digest, defined, err, ok, type Result } from '@signalbox/model';
 import { isClosed, lookIntoClosed, whileOpen } from '../filesystem/closed-paths.ts';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import { type HostFiles, syncAll } from '../filesystem/host-files.ts';
@@ -79,7 +79,7 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
     undoLog.put({
       version: 1,
       ...{ id: call.key, callId: call.id, tool: call.tool, startedAt: call.startedAt },
-      ...(call.evaluation !== undefined && { evaluation: call.evaluation }),
+      ...defined({ evaluation: call.evaluation }),
       work: {
         ...{ kind: 'layer', root: layer.root, place: layer.place, layer: layer.id, staging },
         ...{ steps: [...steps], before: options.before?.tree ?? null, checkpoints: options.checkpoints },

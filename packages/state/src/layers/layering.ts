@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { type Digest, err, type Json, ok, type Result } from '@signalbox/model';
+import { type Digest, defined, err, type Json, ok, type Result } from '@signalbox/model';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
 import type { KeptBook } from '../filesystem/kept-book.ts';
@@ -157,7 +157,7 @@ export function createLayering(options: LayeringOptions): Layering {
       layer.leave();
       const hold = async (conflicted: ChangeSet): Promise<LayerResult> => {
         const { id, tool, evaluation, value } = call;
-        const told = { ...(evaluation !== undefined && { evaluation }), ...(value !== undefined && { value }) };
+        const told = defined({ evaluation, value });
         const own = { id, key: keyOf(id), tool, ...told };
         const held = await holdChanges(layer, own, conflicted, { files, store });
         return { kind: 'held', held };
@@ -206,7 +206,7 @@ export function createLayering(options: LayeringOptions): Layering {
     if (moved !== undefined) return moved;
     const layer = { id: held.layer, root, directory, place: held.place };
     const { tool, evaluation } = held.call;
-    const own = { id: callId, tool, ...(evaluation !== undefined && { evaluation }) };
+    const own = { id: callId, tool, ...defined({ evaluation }) };
     const done = await apply(layer, chosenChanges(held, choice), { ...own, ...facts });
     if (done.kind === 'failed') return err(done.error);
     if (done.kind === 'changed') {

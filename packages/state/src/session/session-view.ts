@@ -120,6 +120,7 @@ function sliceHandle<T>(
     clear: () => operate({ kind: 'clear' }),
     register(event, reducer, options) {
       if (options?.policy !== undefined) registrationOf(core, slice.name).policy = options.policy;
+      // Payloads and items pass their schemas before a reducer sees them.
       const list = core.reducers.get(event.name) ?? [];
       list.push({ slice: slice.name, reducer: reducer as unknown as Reducer<Json, Json> });
       core.reducers.set(event.name, list);

@@ -1,4 +1,4 @@
-import { err, failure, type Json, json, ok, type Result, timestamp } from '@signalbox/model';
+import { asJson, err, failure, type Json, json, ok, type Result, timestamp } from '@signalbox/model';
 import * as z from 'zod';
 import { type SessionSnapshot, sessionSnapshot } from '../session/session-snapshot.ts';
 import type { ExecutionState } from './execution-state.ts';
@@ -41,7 +41,7 @@ export async function encodeSnapshot(resources: Resources, snapshot: CompositeSn
     if (resource !== undefined) encoded[name] = await resource.encode(own);
   }
   const { snapshotId, createdAt, session, metadata } = snapshot;
-  return { version: 1, snapshotId, createdAt, session, resources: encoded, metadata } as unknown as Json;
+  return asJson({ version: 1, snapshotId, createdAt, session, resources: encoded, metadata });
 }
 
 export async function decodeSnapshot(

@@ -32,6 +32,7 @@ export function openQueries({ path: file }: { readonly path: string }): Result<Q
   return ok({
     query(sql, parameters) {
       seen.clear();
+      // The views have columns of text, numbers and null only.
       return database.prepare(sql).all(...parameters.map(bound)) as unknown as readonly Json[];
     },
     close: () => database.close(),

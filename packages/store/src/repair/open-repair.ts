@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher } from '@signalbox/journal';
-import { type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import { defined, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import { type AwayCheck, awayCheck, type LogRecord, openRecord } from '@signalbox/runs';
 import { openBlobFiles } from '../blobs/blob-files.ts';
 import { migrate } from '../migrations/migrate.ts';
@@ -113,7 +113,7 @@ function repairOf(database: DatabaseSync, home: string, schema: readonly string[
             hasher: nodeHasher,
             textOf: json.blobText,
             awayOf: () => away,
-            ...(n !== undefined && { n }),
+            ...defined({ n }),
           });
           if (!replayed.ok) throw new StoreDamage(replayed.error.why);
           if (replayed.value.outcome.record.id !== run) throw new StoreDamage('it is a record of another run');

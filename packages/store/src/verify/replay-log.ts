@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { type Digest, EMPTY_HEAD, err, type Hasher, ok, type Result } from '@signalbox/model';
+import { type Digest, defined, EMPTY_HEAD, err, type Hasher, ok, type Result } from '@signalbox/model';
 import {
   type AwayCheck,
   awayCheck,
@@ -90,7 +90,7 @@ export function replayLog(ports: ReplayPorts, n: number, onReplayed?: OnReplayed
   }
   fault = firstOf(fault, awayFault(away, records));
   const { taken } = away;
-  return { database, records, events, head, heads, names, made, taken, ...(fault === undefined ? {} : { fault }) };
+  return { database, records, events, head, heads, names, made, taken, ...defined({ fault }) };
 }
 
 /** A changed body may be why a later record does not follow. */
