@@ -21,7 +21,8 @@ it.each([
 });
 
 it('[X61] a path may follow its option after an equals sign, be relative, or lie below the named one', () => {
-  const messageOf = (failed: string, argv: readonly string[]) => namedPathError(thrown('EACCES', failed), argv)?.message;
+  const messageOf = (failed: string, argv: readonly string[]) =>
+    namedPathError(thrown('EACCES', failed), argv)?.message;
   expect([
     messageOf('trace.json', ['run', 'plan.tsx', '--trace=trace.json']),
     messageOf(`${process.cwd()}/plan.tsx`, ['run', './plan.tsx']),

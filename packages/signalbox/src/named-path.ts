@@ -10,7 +10,9 @@ export function namedPathError(thrown: unknown, argv: readonly string[]): ErrorE
   const { code = '', path: failed } = thrown as NodeJS.ErrnoException;
   const fault = FAULTS[code];
   if (failed === undefined || fault === undefined) return undefined;
-  const named = argv.map(argument => argument.replace(/^--[\w-]+=/, '')).find(argument => isAtOrBelow(failed, argument));
+  const named = argv
+    .map(argument => argument.replace(/^--[\w-]+=/, ''))
+    .find(argument => isAtOrBelow(failed, argument));
   if (named === undefined) return undefined;
   // A file was taken for a directory: the name that was given is the one to correct.
   const isBelow = path.resolve(failed) !== path.resolve(named);

@@ -25,7 +25,10 @@ it.each([
 ])('[X61] %s %s is a usage error, not an internal one', async (...argv) => {
   const terminal = memoryTerminal();
   const code = await main([...argv, '--data-dir', at('data')], terminal);
-  expect({ code, complaints: terminal.complaints }).toEqual({ code: 2, complaints: [expect.stringMatching(/^error: /)] });
+  expect({ code, complaints: terminal.complaints }).toEqual({
+    code: 2,
+    complaints: [expect.stringMatching(/^error: /)],
+  });
   expect(terminal.complaints[0]).not.toContain('internal error');
 });
 

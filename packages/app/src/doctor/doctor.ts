@@ -45,10 +45,7 @@ export async function doctor({ dataDir, program, deep = false }: DoctorOptions):
 }
 
 async function checkContents(dataDir: string, deep: boolean): Promise<readonly Check[]> {
-  return [
-    ...checkRecoveries(dataDir, thisMachine().clock),
-    ...(deep ? await checkDeep(dataDir) : aheadOnly(dataDir)),
-  ];
+  return [...checkRecoveries(dataDir, thisMachine().clock), ...(deep ? await checkDeep(dataDir) : aheadOnly(dataDir))];
 }
 
 /** Only if something is wrong: most directories have nothing to compare. */
