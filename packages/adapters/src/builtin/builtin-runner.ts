@@ -1,7 +1,7 @@
 import { Bug, type Clock, type IdSource, type Json, type Result } from '@signalbox/model';
 import type { AgentBrief, AgentOutcome, AgentRunner, AgentSession, CallReport, TaskError } from '@signalbox/runs';
 import { type AnyTool, isAllowed, machineTimers, type Timers } from '@signalbox/state';
-import type { AgentTools } from './agent-tools.ts';
+import type { AgentTools } from '../attempt/agent-tools.ts';
 import { usageOf } from './call-usage.ts';
 import { type AnswerForm, answerFormOf } from './final-answer.ts';
 import { callModel } from './model-call.ts';

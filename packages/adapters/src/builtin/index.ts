@@ -1,4 +1,4 @@
-export type { AgentTools } from './agent-tools.ts';
+export type { AgentTools } from '../attempt/agent-tools.ts';
 export { type BuiltinRunnerOptions, createBuiltinRunner } from './builtin-runner.ts';
 export { type ModelEnvironment, type ProviderAccess, readModelEnvironment } from './model-environment.ts';
 export { type ModelScript, parseModelScript, type ScriptRule } from './model-script.ts';
