@@ -15,6 +15,12 @@ export interface MemoryTask {
   readonly admitted: ModelName[];
   /** What came back with each place that was given back. */
   readonly released: (CallReport | undefined)[];
+  /** Questions that an attempt waits for at this moment. */
+  readonly waiting: Map<string, (answer: Resolution | undefined) => void>;
+  /** Resolves as soon as an attempt waits for an answer. */
+  asked(): Promise<AgentQuestion>;
+  /** The time that an attempt waits for an answer is over. */
+  park(): void;
   /** Answers a question by the name of its tool. */
   answer(tool: string, resolution: Partial<Resolution> & Pick<Resolution, 'resolutionType'>): void;
   /** A session for the next attempt. */
@@ -35,6 +41,7 @@ export class Died extends Error {
 }
 
 export function createMemoryTask(): MemoryTask {
+  const listeners: ((question: AgentQuestion) => void)[] = [];
   const task: MemoryTask = {
     kept: [],
     spent: new Map(),
@@ -43,10 +50,21 @@ export function createMemoryTask(): MemoryTask {
     streamed: [],
     admitted: [],
     released: [],
+    waiting: new Map(),
+    asked() {
+      const [call] = task.waiting.keys();
+      const question = call === undefined ? undefined : task.questions.get(call);
+      return question === undefined ? new Promise(resolve => listeners.push(resolve)) : Promise.resolve(question);
+    },
+    park() {
+      for (const settle of [...task.waiting.values()]) settle(undefined);
+    },
     answer(tool, resolution) {
       for (const [call, question] of task.questions) {
         if ((question.proposal as { tool: string }).tool !== tool) continue;
-        task.answers.set(call, { rationale: '', actionKind: 'update', ...resolution });
+        const answer = { rationale: '', actionKind: 'update', ...resolution } as const;
+        task.answers.set(call, answer);
+        task.waiting.get(call)?.(answer);
       }
     },
     session({ stop, stopReason, waits } = {}) {
@@ -89,6 +107,19 @@ export function createMemoryTask(): MemoryTask {
             if (!task.questions.has(question.call)) task.questions.set(question.call, structuredClone(question));
           });
           return task.answers.get(question.call);
+        },
+        async answered(question) {
+          const known = await this.decide(question);
+          if (known !== undefined || aborter.signal.aborted) return known;
+          return new Promise(resolve => {
+            const settle = (answer: Resolution | undefined) => {
+              task.waiting.delete(question.call);
+              resolve(answer);
+            };
+            task.waiting.set(question.call, settle);
+            aborter.signal.addEventListener('abort', () => settle(undefined), { once: true });
+            for (const listener of listeners.splice(0)) listener(question);
+          });
         },
       };
     },

@@ -84,5 +84,6 @@ function recordedSession(begun: Json | undefined): AgentSession {
     admit: async () => ({ kind: 'go', release: () => {} }),
     spend: async () => {},
     decide: async () => undefined,
+    answered: async () => undefined,
   };
 }
