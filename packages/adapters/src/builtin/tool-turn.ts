@@ -4,10 +4,10 @@ import { type AnyTool, isAllowed, needsApproval, type ToolOutcome } from '@signa
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import { heldChoiceOf, heldQuestion } from '../attempt/held-changes.ts';
 import { plainData } from '../attempt/plain-data.ts';
+import { rollbackWords } from '../attempt/rollback-words.ts';
 import { canceledFailure, failed, taskFailure } from '../attempt/task-failure.ts';
 import { approvalKind, type Permission, permissionOf, proposalOf } from './approval.ts';
 import type { AnswerForm } from './final-answer.ts';
-import { rollbackWords } from './rollback-words.ts';
 import {
   type Approval,
   type EntryOf,
