@@ -19,6 +19,8 @@ export interface MemoryTask {
   readonly waiting: Map<string, (answer: Resolution | undefined) => void>;
   /** Resolves as soon as an attempt waits for this many answers, with the last question. */
   asked(count?: number): Promise<AgentQuestion>;
+  /** Resolves when an agent has streamed this. */
+  said(text: string): Promise<void>;
   /** The time that an attempt waits for an answer is over. */
   park(): void;
   /** Answers every question the same, also those that are asked later. */
@@ -48,6 +50,7 @@ const PLAIN = { rationale: '', actionKind: 'update' } as const;
 
 export function createMemoryTask(): MemoryTask {
   let ready: (question: AgentQuestion) => Resolution | undefined = () => undefined;
+  const hearers: { readonly text: string; readonly resolve: () => void }[] = [];
   let listeners: { readonly count: number; readonly resolve: (question: AgentQuestion) => void }[] = [];
   const task: MemoryTask = {
     kept: [],
@@ -63,6 +66,10 @@ export function createMemoryTask(): MemoryTask {
       const question = last === undefined ? undefined : task.questions.get(last);
       if (question !== undefined && task.waiting.size >= count) return Promise.resolve(question);
       return new Promise(resolve => listeners.push({ count, resolve }));
+    },
+    said(text) {
+      if (task.streamed.some(({ payload }) => payload === text)) return Promise.resolve();
+      return new Promise(resolve => hearers.push({ text, resolve }));
     },
     park() {
       for (const settle of [...task.waiting.values()]) settle(undefined);
@@ -107,6 +114,7 @@ export function createMemoryTask(): MemoryTask {
         },
         stream: (kind, payload) => {
           task.streamed.push({ kind, payload });
+          for (const { text, resolve } of hearers) if (text === payload) resolve();
         },
         async admit(model) {
           if (stopReason !== undefined)

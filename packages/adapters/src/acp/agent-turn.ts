@@ -141,6 +141,9 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     })
     .onRequest(methods.client.fs.writeTextFile, async ({ params }) => {
       checkSession(params.sessionId);
+      // Nobody is asked about a write that cannot be made.
+      const looked = files.look(params.path);
+      if (looked.kind === 'refused') reached(params.path, looked);
       const done = await desk.mayWrite(params.path, params.content);
       if (done === undefined) throw RequestError.invalidRequest(undefined, 'a person did not allow this write');
       const access = files.write(params.path, params.content);
