@@ -1,14 +1,11 @@
-import type { Json } from '@signalbox/model';
 import type { Resolution } from '@signalbox/runs';
 import type { EchoStep } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { openAcpLife } from './acp-life.ts';
 import { briefOf } from './builders.ts';
-import { createMemoryTask, type MemoryTask } from './memory-session.ts';
+import { createMemoryTask, entriesOf, type MemoryTask } from './memory-session.ts';
 
 const { task: TASK } = briefOf();
-const entriesOf = (task: MemoryTask, kind: string) =>
-  (task.kept as { kind: string; [key: string]: Json }[]).filter(entry => entry.kind === kind);
 /** How native calls ended. */
 const endsOf = (task: MemoryTask) =>
   entriesOf(task, 'tool_ended')

@@ -1,4 +1,4 @@
-import type { Json } from '@signalbox/model';
+import type { Json, JsonObject } from '@signalbox/model';
 import type { AgentQuestion, AgentSession, CallReport, ModelName, Resolution, UsageRecord } from '@signalbox/runs';
 import { usageRecord } from '@signalbox/runs';
 
@@ -153,4 +153,9 @@ export function createMemoryTask(): MemoryTask {
     },
   };
   return task;
+}
+
+/** The kept entries of a kind, in order. */
+export function entriesOf<T = JsonObject>(task: MemoryTask, kind: string): readonly T[] {
+  return task.kept.filter(entry => (entry as { kind?: Json }).kind === kind) as readonly T[];
 }
