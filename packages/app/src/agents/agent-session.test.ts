@@ -256,6 +256,18 @@ describe('the events of what an agent keeps', () => {
     expect(await told(store, run)).toEqual([...begun, 'call.ended c1']);
   });
 
+  it('[A580] a call that is only proposed has not begun', async () => {
+    const { store, run, open } = await openSession();
+    const proposed = { kind: 'tool_proposed', call: 'c1', tool: 'look', input: {} };
+    await (await open()).keep([proposed]);
+    expect(await told(store, run)).toEqual(['call.proposed c1']);
+    const second = await open();
+    await second.keep([proposed]);
+    second.stream('tool_start', start('c1'));
+    await second.keep([ended('c1')]);
+    expect(await told(store, run)).toEqual(['call.proposed c1', 'call.began c1', 'call.ended c1']);
+  });
+
   it('[A580] a call that was canceled and runs again begins again', async () => {
     const { store, run, open } = await openSession();
     const first = await open();
