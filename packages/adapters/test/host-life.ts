@@ -114,5 +114,8 @@ export async function live(directory: string, before: (operation: number) => voi
       before(operations++);
       return { resolutionType: 'approve', rationale: '', actionKind: 'update' };
     },
+    answered(question) {
+      return this.decide(question);
+    },
   });
 }

@@ -1,13 +1,13 @@
 import { type Json, type JsonObject, json } from '@signalbox/model';
 import type { AgentBrief, AgentOutcome, AgentSession, Resolution } from '@signalbox/runs';
 import { type AnyTool, isAllowed, needsApproval, type ToolOutcome } from '@signalbox/state';
-import type { AgentTools } from './agent-tools.ts';
+import type { AgentTools } from '../attempt/agent-tools.ts';
+import { heldChoiceOf, heldQuestion } from '../attempt/held-changes.ts';
+import { plainData } from '../attempt/plain-data.ts';
+import { rollbackWords } from '../attempt/rollback-words.ts';
+import { canceledFailure, failed, taskFailure } from '../attempt/task-failure.ts';
 import { approvalKind, type Permission, permissionOf, proposalOf } from './approval.ts';
 import type { AnswerForm } from './final-answer.ts';
-import { heldChoiceOf, heldQuestion } from './held-changes.ts';
-import { plainData } from './plain-data.ts';
-import { rollbackWords } from './rollback-words.ts';
-import { canceledFailure, failed, taskFailure } from './task-failure.ts';
 import {
   type Approval,
   type EntryOf,

@@ -83,5 +83,6 @@ function recordedSession(begun: Json | undefined): AgentSession {
     admit: async () => ({ kind: 'go', release: () => {} }),
     spend: async () => {},
     decide: async () => undefined,
+    answered: async () => undefined,
   };
 }

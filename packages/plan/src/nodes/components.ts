@@ -79,6 +79,8 @@ type OutputOf<Schema> = Schema extends z.ZodType ? z.infer<Schema> : unknown;
 export interface VendorAgentProps<Schema extends OutputSchema>
   extends Observable<OutputSchema extends Schema ? string : OutputOf<Schema>> {
   readonly model?: string;
+  /** The name of an installed agent, or `builtin` for Signalbox's own. */
+  readonly plugin?: string;
   /** The agent's prompt; or write it between the tags. */
   readonly prompt?: string;
   readonly system?: string;
@@ -96,10 +98,9 @@ export interface VendorAgentProps<Schema extends OutputSchema>
   readonly children?: PlanChild;
 }
 
-export interface AgentProps<Schema extends OutputSchema> extends VendorAgentProps<Schema> {
-  readonly model: string;
-  readonly plugin?: string;
-}
+/** Names a model, or an installed agent that has its own. */
+export type AgentProps<Schema extends OutputSchema> = VendorAgentProps<Schema> &
+  ({ readonly model: string } | { readonly plugin: string });
 
 export interface TaskProps<Output> extends Observable<Output> {
   /** The work. It returns plain data; an exception makes the node fail. */

@@ -69,6 +69,8 @@ export interface AgentSession {
   spend(usage: Omit<UsageRecord, 'node' | 'task' | 'at'>): Promise<void>;
   /** The person's answer, or undefined while there is none. Asking again does not open a second question. */
   decide(question: AgentQuestion): Promise<Resolution | undefined>;
+  /** Like decide, but waits: the answer, or undefined once `ms` passed or the session's signal is aborted. */
+  answered(question: AgentQuestion, ms: number): Promise<Resolution | undefined>;
 }
 
 type CallAdmission =

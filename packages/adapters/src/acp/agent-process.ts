@@ -1,0 +1,64 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Clock, IdSource, Result } from '@signalbox/model';
+import type { AgentBrief, TaskError } from '@signalbox/runs';
+import type { AnyTool, LayerEntry, Timers } from '@signalbox/state';
+import type { AgentTools } from '../attempt/agent-tools.ts';
+import type { AgentRow, InstalledAgent } from './register.ts';
+
+/** A started agent, confined, on its layer. */
+export interface AgentProcess {
+  /** Newline-delimited JSON of ACP. */
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** The last 8 kB of its errors. */
+  stderrTail(): string;
+  /** Settles when nothing of it runs any more. In words: "exited with 3", "killed by SIGKILL", "could not be started: …". */
+  readonly ended: Promise<{ readonly reason: string }>;
+  /** Ends all of it: TERM, and KILL after 5 s. */
+  kill(): void;
+  /**
+   * The working directory as the agent sees it, at a path of our own process: reads and writes there happen on its layer.
+   * Undefined before the layer is entered and after it is left.
+   */
+  view(): string | undefined;
+}
+
+export interface AgentLaunch {
+  readonly row: AgentRow;
+  readonly installed: InstalledAgent;
+  /** The working directory, with the layer mounted at the same path. */
+  readonly root: string;
+  /** Absolute host paths that it may not enter. */
+  readonly refused: readonly string[];
+  readonly layer?: LayerEntry;
+  /** A fresh directory of our own: the agent's HOME. The files of its row are in it. */
+  readonly configHome: string;
+  /** All variables that it sees, without placeholders. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** What the runner of agents over ACP needs from its caller. */
+export interface AcpPorts {
+  agentOf(brief: AgentBrief): Promise<Result<ChosenAgent, TaskError>>;
+  start(launch: AgentLaunch): Result<AgentProcess, TaskError>;
+  /** The tools of the task's directory, with the turn's own tool among them. */
+  benchFor(brief: AgentBrief, turn: AnyTool): Promise<Result<AgentTools, TaskError>>;
+  /** A private directory for the attempt; `remove` is called when the attempt ends. */
+  configHome(brief: AgentBrief): Promise<{ readonly path: string; remove(): void }>;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly timers: Timers;
+  /** How long an agent's process waits for a person. 10 minutes by default. */
+  readonly parkMs?: number;
+  /** An agent is ended after this much silence, unless a person is asked. 30 minutes by default. */
+  readonly silenceMs?: number;
+  /** Whether the work has a cost limit: then an agent that reports no cost is refused. */
+  readonly costLimited?: (brief: AgentBrief) => boolean;
+}
+
+export interface ChosenAgent {
+  readonly row: AgentRow;
+  readonly installed: InstalledAgent;
+  /** The user's variables that it is given, and what any program needs. The row's settings are put over them. */
+  readonly variables: Readonly<Record<string, string>>;
+}
