@@ -5,7 +5,14 @@ export type {
   AgentRunner,
   AgentSession,
 } from './agents/agent-runner.ts';
-export { decisionRequest, type TurnOffer, type TurnSurface, type TurnTools } from './agents/turn-tools.ts';
+export {
+  type DecisionReply,
+  type DecisionRequest,
+  decisionRequest,
+  type TurnOffer,
+  type TurnSurface,
+  type TurnTools,
+} from './agents/turn-tools.ts';
 export {
   type ArtifactDraft,
   type ArtifactInput,

@@ -122,6 +122,7 @@ export {
   defineTool,
   fail,
   succeed,
+  type ToolContext,
   type ToolReply,
   VisibilityExpansionRequired,
 } from './tools/tool.ts';

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock, IdSource, Result } from '@signalbox/model';
-import type { AgentBrief, TaskError } from '@signalbox/runs';
+import type { AgentBrief, TaskError, TurnSurface } from '@signalbox/runs';
 import type { AnyTool, LayerEntry, Timers } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import type { AgentRow, InstalledAgent } from './register.ts';
@@ -52,6 +52,8 @@ export interface AcpPorts {
   readonly parkMs?: number;
   /** An agent is ended after this much silence, unless a person is asked. 30 minutes by default. */
   readonly silenceMs?: number;
+  /** Offers the agent the tools of its turn. Without it, it cannot ask a person by itself. */
+  readonly turns?: TurnSurface | undefined;
   /** Whether the work has a cost limit: then an agent that reports no cost is refused. */
   readonly costLimited?: (brief: AgentBrief) => boolean;
 }

@@ -1,6 +1,6 @@
-import { client, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
+import { client, type McpServer, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { cutAtWord, type Json } from '@signalbox/model';
-import type { AgentBrief, AgentSession, ModelName, TaskError } from '@signalbox/runs';
+import type { AgentBrief, AgentSession, DecisionKind, ModelName, TaskError, TurnOffer } from '@signalbox/runs';
 import type { ToolContext } from '@signalbox/state';
 import { type AnswerCheck, MAX_CORRECTIONS } from '../attempt/answer-check.ts';
 import { plainData } from '../attempt/plain-data.ts';
@@ -17,6 +17,7 @@ import { createPermissionDesk } from './permission-desk.ts';
 import { IDLE_UPDATES, promptUsage, sessionUpdate } from './session-update.ts';
 import { createTurnBook } from './turn-book.ts';
 import { answerWithin, correction, firstPrompt, textOf, toldDecisions } from './turn-prompt.ts';
+import { createTurnQuestions, REQUEST_DECISION } from './turn-questions.ts';
 import { createTurnSpending } from './turn-spending.ts';
 
 export type TurnEnd =
@@ -76,20 +77,26 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
   let isReady = false;
   let isPrompting = false;
 
+  const { parkMs = PARK_MS } = ports;
+  const questions = createTurnQuestions({ brief, row, session, redact, parkMs, lost: over.reject });
+  let offer: TurnOffer | undefined;
   const desk = createPermissionDesk({
-    ...{ brief, row, installed, session, book, redact, parkMs: ports.parkMs ?? PARK_MS },
+    ...{ brief, row, installed, session, book, redact, parkMs },
     vendorSession: () => vendorSession,
-    parked: kind => over.resolve({ kind: 'blocked', reason: `approval_required:${kind}` }),
+    parked: kind => over.resolve(waiting(kind)),
     isOver: over.isSettled,
     lost: over.reject,
   });
   const files = createAgentFiles({ root, refused, view: () => process.view() });
 
+  /** The kind of a question that a person has not answered yet. */
+  const asking = () => desk.open() ?? questions.open();
+
   let unwatch = () => {};
   const watch = () => {
     unwatch();
     unwatch = ports.timers.after(isReady ? (ports.silenceMs ?? SILENCE_MS) : START_MS, () => {
-      if (desk.open() !== undefined) watch();
+      if (asking() !== undefined) watch();
       else fail(silent(context, isReady));
     });
   };
@@ -183,6 +190,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     connection.close();
     process.kill();
     await process.ended.catch(() => undefined);
+    await offer?.withdraw();
     await book.settled();
   }
   if (end.kind !== 'answered' || layer === undefined || brief.permissions !== 'gated' || book.mayHaveChanged())
@@ -202,7 +210,11 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
       return { kind: 'failed', error: taskFailure('agent-not-started', message) };
     }
     if (row.authenticate !== undefined) await agent.request(methods.agent.authenticate, { methodId: row.authenticate });
-    const opened = await agent.request(methods.agent.session.new, { cwd: root, mcpServers: [] });
+    const canAsk = about.agentCapabilities?.mcpCapabilities?.http === true;
+    if (canAsk) offer = await ports.turns?.offer(questions.tools);
+    if (ports.turns !== undefined && !canAsk) book.note(`${row.title} cannot be offered ${REQUEST_DECISION}.`);
+    const mcpServers = offer === undefined ? [] : [turnServer(offer)];
+    const opened = await agent.request(methods.agent.session.new, { cwd: root, mcpServers });
     const notAsking = await setAskingMode(agent, row, opened, { mode: () => reportedMode });
     if (notAsking !== undefined) return { kind: 'failed', error: notAsking };
     const noModel = await chooseModel(agent, row, opened, brief.model);
@@ -242,7 +254,9 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
       const isOverNow = answer.stopReason === 'end_turn';
       const wasStopped = !isOverNow && book.wasDenied() && ['cancelled', 'refusal'].includes(answer.stopReason);
       if (!isOverNow && !wasStopped) return { kind: 'failed', error: stopped(context, answer.stopReason, text) };
-      const words = desk.takeWords(wasStopped);
+      const answers = await questions.answers();
+      if (answers === undefined) return waiting(questions.open() ?? 'choice');
+      const words = [...desk.takeWords(wasStopped), ...answers];
       const hasTokens = brief.maxTokens === undefined || tokens < brief.maxTokens;
       const mayGoOn = number < brief.maxTurns && hasTokens;
       if (words.length > 0 && mayGoOn) {
@@ -278,8 +292,8 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
 
   /** An agent that dies with a question open is started again when the question is answered. */
   function exited(reason: string): TurnEnd {
-    const kind = desk.open();
-    if (kind !== undefined) return { kind: 'blocked', reason: `approval_required:${kind}` };
+    const kind = asking();
+    if (kind !== undefined) return waiting(kind);
     const message = `${row.title} ended before its turn did: it ${reason}.${lastWords(process)}`;
     return { kind: 'failed', error: taskFailure('agent-exited', message, { class: 'retryable' }) };
   }
@@ -297,6 +311,16 @@ function once<T>() {
       settle(given);
     };
   return { promise, resolve: first(resolve), reject: first(reject), isSettled: () => settled };
+}
+
+function waiting(kind: DecisionKind): TurnEnd {
+  return { kind: 'blocked', reason: `approval_required:${kind}` };
+}
+
+/** How an agent connects to the tools of its turn. */
+function turnServer({ url, token }: TurnOffer): McpServer {
+  const headers = [{ name: 'authorization', value: `Bearer ${token}` }];
+  return { type: 'http', name: 'signalbox', url, headers };
 }
 
 function reached(path: string, access: FileAccess): string {

@@ -4,6 +4,7 @@ import type { AgentBrief, DecisionKind, Resolution } from '@signalbox/runs';
 import { plainData } from '../attempt/plain-data.ts';
 import { diffsOf, hasInput, inputOf, kindOf, type ToldCall, toolOf } from './asked-call.ts';
 import type { AgentRow, InstalledAgent, ToolKind } from './register.ts';
+import { isRequestForDecision } from './turn-questions.ts';
 
 /** Our own names for what tools of these kinds do: a plan may use either (R26). */
 const OUR_NAMES: Partial<Record<ToolKind, readonly string[]>> = {
@@ -19,6 +20,7 @@ export type Rule =
 
 /** Whether a person must decide about a call. The strictest rule wins (R21). */
 export function ruleFor(call: ToldCall, { tools, permissions }: Pick<AgentBrief, 'tools' | 'permissions'>): Rule {
+  if (isRequestForDecision(call)) return { kind: 'allow' };
   const kind = kindOf(call);
   const names = [toolOf(call), kind, ...(OUR_NAMES[kind] ?? [])];
   if (tools?.deny?.some(name => names.includes(name)) === true)

@@ -2,7 +2,7 @@ import * as os from 'node:os';
 import path from 'node:path';
 import type { AgentRow } from '@signalbox/adapters/agents';
 import { Bug, err, ok } from '@signalbox/model';
-import type { AgentBrief, AgentRunner, TaskError } from '@signalbox/runs';
+import type { AgentBrief, AgentRunner, TaskError, TurnSurface } from '@signalbox/runs';
 import type { CommandSandbox } from '@signalbox/state';
 import { type AgentRegister, openAgentRegister } from '../agent-register/agent-register.ts';
 import { pathEntries } from '../agent-register/installed-agents.ts';
@@ -17,6 +17,8 @@ export interface AcpAgentsOptions extends BuiltinAgentsOptions {
   /** How long an agent's process waits for a person. */
   readonly parkMs: number;
   readonly register?: AgentRegister;
+  /** Offers agents the tools of their turns. */
+  readonly turns?: TurnSurface | undefined;
 }
 
 /**
@@ -75,6 +77,7 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
       ids: machine.ids,
       timers: machine.timers,
       parkMs,
+      turns: options.turns,
     });
   }
 

@@ -1,7 +1,7 @@
 import { providerReferences } from '@signalbox/adapters/providers';
 import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
 import { ok, type RecoveryNote, thrownText, timestampOf } from '@signalbox/model';
-import { type AgentRunner, taskId } from '@signalbox/runs';
+import { type AgentRunner, type TurnSurface, taskId } from '@signalbox/runs';
 import { acpAgents } from '../agents/acp-agents.ts';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
@@ -48,6 +48,8 @@ export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnA
   readonly agents?: AgentRunner;
   /** How long the process of an agent waits for a person before it is ended, to be started again with the answer. */
   readonly parkMs?: number;
+  /** Offers agents the tools of their turns (`/mcp/turn`); closed with the home. */
+  readonly turns?: TurnSurface & { close(): Promise<void> };
   readonly launch?: Launch | undefined;
 }
 
@@ -99,7 +101,8 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   await workspaces.recover();
   // Without anybody to go on when it is answered, the run rests at once and says how.
   const { parkMs = options.resumeOnAnswer === true ? PARK_MS : 0 } = options;
-  const agents = options.agents ?? acpAgents({ machine, tools, store, env, dataDirectory, parkMs });
+  const agents =
+    options.agents ?? acpAgents({ machine, tools, store, env, dataDirectory, parkMs, turns: options.turns });
   const providers = providerReferences(env);
   const retention = homeRetention(dataDirectory, machine.clock, workspaces);
   const host = await openRunHost({
@@ -135,6 +138,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
       }),
     async close() {
       await host.close();
+      await options.turns?.close();
       await logs.close();
       await derived.close();
       await log.close();

@@ -16,9 +16,9 @@ export const decisionRequest = z.strictObject({
     .optional()
     .describe('The choices. Leave them out for a question that is answered with yes or no.'),
 });
-type DecisionRequest = Readonly<z.infer<typeof decisionRequest>>;
+export type DecisionRequest = Readonly<z.infer<typeof decisionRequest>>;
 
-type DecisionReply =
+export type DecisionReply =
   | { readonly kind: 'answered'; readonly answer: string; readonly rationale: string }
   /** Nobody has answered yet. The agent ends its turn, and the answer begins its next one. */
   | { readonly kind: 'asked' };

@@ -15,6 +15,7 @@ import type { Terminal } from '../terminal.ts';
 import { workflowPlaces } from '../workflow/workflow-places.ts';
 import { ownPlanRoots } from './own-plan-roots.ts';
 import { startOwnServer } from './own-server.ts';
+import { lazyTurnServer } from './turn-server.ts';
 
 /** A data directory owned by this process, and its server. */
 export interface Serving {
@@ -46,6 +47,7 @@ export async function openServing(
     env: process.env,
     planRoots: [...ownPlanRoots(), ...planRoots],
     resumeOnAnswer: true,
+    turns: lazyTurnServer(machine.timers),
   });
   if (!home.ok) return home;
   const { host, close } = home.value;

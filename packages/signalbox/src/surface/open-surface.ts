@@ -9,6 +9,7 @@ import {
   readOwner,
 } from '@signalbox/app/runs';
 import { ownPlanRoots } from '../serving/own-plan-roots.ts';
+import { lazyTurnServer } from '../serving/turn-server.ts';
 import { ownSurface } from './own-surface.ts';
 import type { RunSurface } from './run-surface.ts';
 
@@ -30,7 +31,8 @@ export interface SurfaceOptions {
 export async function openSurface(options: SurfaceOptions): Promise<Result<RunSurface, ErrorEnvelope>> {
   const { dataDirectory, machine, warm = false } = options;
   for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
-    const home = await openHome({ ...options, planRoots: ownPlanRoots(), threads: { warm } });
+    const turns = lazyTurnServer(machine.timers);
+    const home = await openHome({ ...options, planRoots: ownPlanRoots(), threads: { warm }, turns });
     if (home.ok) return { ok: true, value: ownSurface(home.value, dataDirectory, machine) };
     if (home.error.code !== 'store/owned') return home;
     const url = readOwner(dataDirectory)?.url;

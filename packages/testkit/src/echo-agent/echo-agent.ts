@@ -15,6 +15,7 @@ let isAuthenticated = setup.authenticate === undefined;
 let script: readonly (readonly EchoStep[])[] = [];
 let promptsSoFar = 0;
 let cancel = () => {};
+let tools: ToolServer | undefined;
 
 interface Answer {
   readonly result?: { readonly [key: string]: unknown };
@@ -31,6 +32,10 @@ interface Turn {
   readonly id: number;
   usage?: object;
   stopReason: string;
+}
+interface ToolServer {
+  readonly url: string;
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
 }
 class Ended extends Error {}
 
@@ -65,7 +70,7 @@ function received({ id, method, params = {}, ...answer }: Incoming): void {
     case 'initialize':
       reply({
         protocolVersion: setup.protocolVersion ?? 1,
-        agentCapabilities: {},
+        agentCapabilities: { mcpCapabilities: { http: setup.noMcp !== true } },
         agentInfo: { name: 'echo', version: '1.0.0' },
         authMethods: setup.authenticate === undefined ? [] : [{ id: setup.authenticate, name: 'Echo' }],
       });
@@ -75,6 +80,7 @@ function received({ id, method, params = {}, ...answer }: Incoming): void {
       reply({});
       return;
     case 'session/new':
+      tools = (params.mcpServers as readonly ToolServer[])[0];
       if (!isAuthenticated) send({ id, error: { code: -32000, message: 'Authentication required' } });
       else
         reply({
@@ -139,8 +145,27 @@ async function all(steps: readonly EchoStep[], turn: Turn): Promise<void> {
   for (const step of steps) await one(step, turn);
 }
 
+/** One request to an MCP server, without a session. */
+async function toolAnswer(name: string, input: object): Promise<string> {
+  if (tools === undefined) return 'no tools were offered';
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2025-11-25',
+    ...Object.fromEntries(tools.headers.map(header => [header.name, header.value])),
+  };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } });
+  const text = await (await fetch(tools.url, { method: 'POST', headers, body })).text();
+  const line = /^data: (.*)$/m.exec(text)?.[1] ?? text;
+  const answer = JSON.parse(line) as { readonly result?: { readonly content: readonly { readonly text: string }[] } };
+  return answer.result?.content.map(part => part.text).join('') ?? line;
+}
+
 async function one(step: EchoStep, turn: Turn): Promise<void> {
   switch (step.do) {
+    case 'callTool':
+      say(await toolAnswer(step.name, step.input));
+      return;
     case 'say':
     case 'think': {
       const kind = step.do === 'say' ? 'agent_message_chunk' : 'agent_thought_chunk';

@@ -24,6 +24,8 @@ export type EchoStep =
   | { readonly do: 'clientRead'; readonly path: string; readonly line?: number; readonly limit?: number }
   | { readonly do: 'clientWrite'; readonly path: string; readonly text: string }
   | { readonly do: 'terminal'; readonly command: string }
+  /** Calls a tool of the first MCP server that it was offered, and says what came of it. */
+  | { readonly do: 'callTool'; readonly name: string; readonly input: object }
   | { readonly do: 'cost'; readonly amount: number; readonly currency?: string }
   /** The tokens that it reports with the answer to the prompt. */
   | { readonly do: 'tokens'; readonly inputTokens: number; readonly outputTokens: number }
@@ -74,6 +76,8 @@ export interface EchoSetup {
   /** Needs this method before a session is opened. */
   readonly authenticate?: string;
   readonly protocolVersion?: number;
+  /** Connects to no MCP server. */
+  readonly noMcp?: boolean;
   /** Answers nothing. */
   readonly silent?: boolean;
 }
