@@ -1,5 +1,13 @@
 import type { AgentRow } from './register.ts';
 
+const ASK_GEMINI = `[[rule]]
+toolName = ["run_shell_command", "write_file", "replace", "web_fetch", "google_web_search", "activate_skill", "invoke_agent"]
+decision = "ask_user"
+priority = 999
+`;
+
+const ASK_OPENCODE = { '*': 'ask', read: 'allow', grep: 'allow', glob: 'allow', list: 'allow', todowrite: 'allow' };
+
 /** Every agent that is known by name. What a row says was seen with its exact version, but for rows that are not tried. */
 export const AGENT_ROWS: readonly AgentRow[] = [
   {
@@ -21,13 +29,21 @@ export const AGENT_ROWS: readonly AgentRow[] = [
       DISABLE_AUTOUPDATER: '1',
       ENABLE_TOOL_SEARCH: 'false',
     },
-    homeFiles: {},
+    homeFiles: {
+      '.claude/settings.json': JSON.stringify({
+        permissions: { ask: ['Bash', 'Edit', 'Write', 'NotebookEdit', 'WebFetch', 'WebSearch', 'Task'] },
+      }),
+    },
     endpoint: { wire: 'anthropic', settings: { ANTHROPIC_BASE_URL: '{url}', ANTHROPIC_API_KEY: '{key}' } },
     asking: { kind: 'mode', mode: 'default' },
-    unasked: ['read', 'search', 'think', 'fetch'],
+    unasked: ['read', 'search', 'think', 'other'],
     reports: { usage: true, cost: true },
     files: 'own',
-    quirks: [],
+    quirks: [
+      'Its own rules would run harmless commands unasked; our settings make it ask about every command.',
+      'It asks its model for a title of the session, beside the turns.',
+      'Its subagents use the same model address and ask for themselves.',
+    ],
     isTried: true,
   },
   {
@@ -62,10 +78,16 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     },
     authenticate: 'api-key',
     asking: { kind: 'mode', mode: 'read-only' },
-    unasked: ['read', 'search', 'think', 'fetch'],
+    unasked: ['read', 'search', 'think', 'execute'],
     reports: { usage: true, cost: false },
     files: 'own',
-    quirks: [],
+    quirks: [
+      'Commands that it does not ask about run in its own read-only sandbox; where that cannot be set up, they fail.',
+      'It ends its turn when a call is denied.',
+      'A question about an edit has no arguments: its differences are those of the call.',
+      'Its configuration home must not be below the temporary directory.',
+      'It repeats a request five times that its model endpoint refuses with 402; 429 ends the turn.',
+    ],
     isTried: true,
   },
   {
@@ -83,6 +105,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
         privacy: { usageStatisticsEnabled: false },
         general: { disableAutoUpdate: true },
       }),
+      '.gemini/policies/signalbox.toml': ASK_GEMINI,
     },
     endpoint: {
       wire: 'google',
@@ -90,10 +113,16 @@ export const AGENT_ROWS: readonly AgentRow[] = [
       args: ['-m', 'gemini-2.5-flash'],
     },
     asking: { kind: 'mode', mode: 'default' },
-    unasked: ['read', 'search', 'think', 'fetch'],
+    unasked: ['read', 'search', 'think', 'execute'],
     reports: { usage: false, cost: false },
     files: 'own',
-    quirks: [],
+    quirks: [
+      'It runs commands unasked that it knows to be harmless, such as ls.',
+      'Its questions have no arguments: only a title, differences and paths.',
+      'It reports tokens outside the protocol.',
+      'It takes MCP servers only in a directory that it trusts; we say that it may.',
+      'It cannot load a session that was cut off.',
+    ],
     isTried: true,
   },
   {
@@ -103,16 +132,19 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     package: { name: 'opencode-ai', version: '1.18.33' },
     start: { kind: 'bin', file: '../opencode-linux-x64/bin/opencode', args: ['acp'] },
     variables: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'],
-    settings: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
+    settings: {
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+      OPENCODE_DISABLE_SHARE: '1',
+      OPENCODE_PERMISSION: JSON.stringify(ASK_OPENCODE),
+    },
     homeFiles: {},
     endpoint: {
       wire: 'openai-chat',
       settings: {
         OPENCODE_DISABLE_MODELS_FETCH: '1',
         OPENCODE_CONFIG_CONTENT: JSON.stringify({
-          autoupdate: false,
-          share: 'disabled',
-          permission: { '*': 'ask', read: 'allow', grep: 'allow', glob: 'allow', list: 'allow' },
           model: 'endpoint/model',
           small_model: 'endpoint/model',
           provider: {
@@ -128,9 +160,14 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     },
     asking: { kind: 'settings' },
     unasked: ['read', 'search', 'think'],
-    reports: { usage: true, cost: true },
+    reports: { usage: true, cost: false },
     files: 'client',
-    quirks: [],
+    quirks: [
+      'By itself it asks nobody; our settings make it ask, and keep the settings of the directory out.',
+      'It writes files through the client.',
+      'It reports the tokens of its last model call only.',
+      'Its lock has a program for Linux on x64 only.',
+    ],
     isTried: true,
   },
   {
@@ -155,10 +192,17 @@ export const AGENT_ROWS: readonly AgentRow[] = [
       settings: { GOOSE_PROVIDER: 'openai', GOOSE_MODEL: 'gpt-4o', OPENAI_HOST: '{url}', OPENAI_API_KEY: '{key}' },
     },
     asking: { kind: 'mode', mode: 'approve' },
-    unasked: ['read', 'search', 'think'],
+    unasked: ['think'],
     reports: { usage: true, cost: false },
     files: 'client',
-    quirks: [],
+    quirks: [
+      'By itself it asks nobody; in mode approve it asks about every call, reads too.',
+      'It does not say of which kind a call is.',
+      'It writes files through the client.',
+      'It reports the tokens of its last model call only.',
+      'It asks its model for titles of the session and of calls, beside the turns.',
+      'Its lock has a program for Linux on x64 only.',
+    ],
     isTried: true,
   },
   {
@@ -175,15 +219,19 @@ export const AGENT_ROWS: readonly AgentRow[] = [
       settings: {
         COPILOT_PROVIDER_BASE_URL: '{url}/v1',
         COPILOT_PROVIDER_API_KEY: '{key}',
-        COPILOT_MODEL: 'gpt-4o',
+        COPILOT_MODEL: 'model',
         COPILOT_OFFLINE: 'true',
       },
     },
-    asking: { kind: 'mode', mode: 'https://agentclientprotocol.com/protocol/session-modes#agent' },
+    asking: { kind: 'option', option: 'allow_all', value: 'off' },
     unasked: ['read', 'search', 'think'],
-    reports: { usage: false, cost: false },
+    reports: { usage: true, cost: false },
     files: 'own',
-    quirks: [],
+    quirks: [
+      'In mode autopilot it allows itself everything.',
+      'It needs a login, unless it is given a model endpoint of its own.',
+      'It takes MCP servers by a flag, not with the session.',
+    ],
     isTried: true,
   },
   {

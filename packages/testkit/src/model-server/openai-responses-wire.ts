@@ -45,8 +45,9 @@ const tool = z.discriminatedUnion('type', [
     description: z.string(),
     tools: z.array(z.discriminatedUnion('type', [functionTool, textTool])).min(1),
   }),
-  /** Run by the vendor, not by the caller. */
+  /** Called by items of their own, which no script has. */
   z.looseObject({ type: z.literal('web_search') }),
+  z.looseObject({ type: z.literal('tool_search'), parameters: jsonObject }),
 ]);
 const request = z.looseObject({
   model: z.string().min(1),
@@ -205,7 +206,7 @@ type Item =
     }
   | { type: 'custom_tool_call'; id: string; call_id: string; name: string; input: string; status: 'completed' };
 
-/** What the caller runs: a tool of a namespace counts as one, what the vendor runs does not. */
+/** The tools that a script can call, those of namespaces among them. */
 function offered(one: z.infer<typeof tool>): readonly OfferedTool[] {
   switch (one.type) {
     case 'function':
@@ -215,6 +216,7 @@ function offered(one: z.infer<typeof tool>): readonly OfferedTool[] {
     case 'namespace':
       return one.tools.flatMap(offered).map(inside => ({ ...inside, namespace: one.name }));
     case 'web_search':
+    case 'tool_search':
       return [];
   }
 }
