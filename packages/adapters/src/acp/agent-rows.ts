@@ -31,7 +31,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     },
     homeFiles: {
       '.claude/settings.json': JSON.stringify({
-        permissions: { ask: ['Bash', 'Edit', 'Write', 'NotebookEdit', 'WebFetch', 'WebSearch', 'Task'] },
+        permissions: { ask: ['Bash', 'Edit', 'Write', 'NotebookEdit', 'WebFetch', 'WebSearch', 'Task', 'Agent'] },
       }),
     },
     endpoint: { wire: 'anthropic', settings: { ANTHROPIC_BASE_URL: '{url}', ANTHROPIC_API_KEY: '{key}' } },
@@ -42,7 +42,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     quirks: [
       'Its own rules would run harmless commands unasked; our settings make it ask about every command.',
       'It asks its model for a title of the session, beside the turns.',
-      'Its subagents use the same model address and ask for themselves.',
+      'Its subagents use the same model address.',
     ],
     isTried: true,
   },
