@@ -1,4 +1,11 @@
 export { type ChildEnd, type RunningChild, startChild } from './child-process.ts';
+export {
+  type EchoCall,
+  type EchoSetup,
+  type EchoStep,
+  echoAgentProgram,
+  echoPrompt,
+} from './echo-agent/echo-script.ts';
 export { type FakeClock, fakeClock } from './fake-clock.ts';
 export {
   type Interceptor,

@@ -31,9 +31,9 @@ export interface AgentLaunch {
   /** Absolute host paths that it may not enter. */
   readonly refused: readonly string[];
   readonly layer?: LayerEntry;
-  /** A fresh directory of our own: the agent's HOME, prepared from `row.homeFiles`. */
+  /** A fresh directory of our own: the agent's HOME. The files of its row are in it. */
   readonly configHome: string;
-  /** All variables that it sees. */
+  /** All variables that it sees, without placeholders. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -50,6 +50,8 @@ export interface AcpPorts {
   readonly timers: Timers;
   /** How long an agent's process waits for a person. 10 minutes by default. */
   readonly parkMs?: number;
+  /** An agent is ended after this much silence, unless a person is asked. 30 minutes by default. */
+  readonly silenceMs?: number;
   /** Whether the work has a cost limit: then an agent that reports no cost is refused. */
   readonly costLimited?: (brief: AgentBrief) => boolean;
 }
@@ -57,5 +59,6 @@ export interface AcpPorts {
 export interface ChosenAgent {
   readonly row: AgentRow;
   readonly installed: InstalledAgent;
+  /** The user's variables that it is given, and what any program needs. The row's settings are put over them. */
   readonly variables: Readonly<Record<string, string>>;
 }

@@ -1,3 +1,4 @@
+export { createAcpRunner } from './acp-runner.ts';
 export { type ModelEndpoint, withEndpoint } from './agent-endpoint.ts';
 export { type AgentProject, agentProject, INSTALL_ARGUMENTS, installedIn } from './agent-packages.ts';
 export type { AcpPorts, AgentLaunch, AgentProcess, ChosenAgent } from './agent-process.ts';

@@ -38,6 +38,8 @@ export interface AgentRow {
     | { readonly kind: 'settings' };
   /** Kinds of tools that it runs unasked although it asks otherwise: reads, searches. */
   readonly unasked: readonly ToolKind[];
+  /** Fields of a tool's raw input that differ each time: ids of its own. They do not tell one question from another. */
+  readonly volatile?: readonly string[];
   readonly reports: { readonly usage: boolean; readonly cost: boolean };
   /** `own`: it writes files itself; `client`: through `fs/*`. */
   readonly files: 'own' | 'client';

@@ -2,6 +2,9 @@ import { Bug, type Clock, type IdSource, type Json, type Result } from '@signalb
 import type { AgentBrief, AgentOutcome, AgentRunner, AgentSession, CallReport, TaskError } from '@signalbox/runs';
 import { type AnyTool, isAllowed, machineTimers, type Timers } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
+import { plainData } from '../attempt/plain-data.ts';
+import { createRedactor } from '../attempt/redaction.ts';
+import { canceledFailure, failed, reportOf, taskFailure } from '../attempt/task-failure.ts';
 import { usageOf } from './call-usage.ts';
 import { type AnswerForm, answerFormOf } from './final-answer.ts';
 import { callModel } from './model-call.ts';
@@ -9,12 +12,9 @@ import { type ModelRequest, modelRequest } from './model-request.ts';
 import type { ModelOf, ResolvedModel } from './model-source.ts';
 import { nextStep } from './next-step.ts';
 import { outputLimit } from './output-limit.ts';
-import { plainData } from './plain-data.ts';
 import { LIST_PRICES, type Prices, priceOf } from './prices.ts';
 import { promptOf } from './prompt.ts';
-import { createRedactor } from './redaction.ts';
 import { startOf } from './resume.ts';
-import { canceledFailure, failed, reportOf, taskFailure } from './task-failure.ts';
 import { estimateTokens } from './token-estimate.ts';
 import { runCalls } from './tool-turn.ts';
 import {

@@ -1,8 +1,8 @@
 import { APICallError } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
+import { reportOf } from '../attempt/task-failure.ts';
 import { callFailure, retryAfterOf } from './call-failure.ts';
 import { createScriptedModel } from './scripted-model.ts';
-import { reportOf } from './task-failure.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const resolved = {

@@ -7,9 +7,9 @@ import {
 } from '@ai-sdk/provider';
 import { thrownMessage } from '@signalbox/model';
 import { classifyFailure, DEFAULT_BACKOFF_MS, type FailureFacts, type TaskError } from '@signalbox/runs';
+import { taskFailure } from '../attempt/task-failure.ts';
 import type { ResolvedModel } from './model-source.ts';
 import { ScriptUnmatched } from './scripted-model.ts';
-import { taskFailure } from './task-failure.ts';
 
 /** The task failure for a failed call. A model call changes nothing, so repeating it does no harm. */
 export function callFailure(

@@ -1,8 +1,7 @@
 import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import { err, type Json, type JsonObject, json, ok, type Result, thrownMessage } from '@signalbox/model';
+import { type Json, type JsonObject, ok, type Result } from '@signalbox/model';
 import type { TaskError } from '@signalbox/runs';
-import * as z from 'zod';
-import { taskFailure } from './task-failure.ts';
+import { type AnswerCheck, answerCheckOf } from '../attempt/answer-check.ts';
 
 /**
  * How an agent gives its final answer:
@@ -15,31 +14,16 @@ export type AnswerForm =
   | { readonly kind: 'format'; readonly schema: JSONSchema7; readonly check: AnswerCheck }
   | { readonly kind: 'tool'; readonly tool: LanguageModelV4FunctionTool; readonly check: AnswerCheck };
 
-/** The output, or what is wrong with the answer, worded for the model. */
-export type AnswerCheck = (answer: Json) => Result<Json, string>;
-
 const NAME = 'final_answer';
 /** Marks a schema that was wrapped in an object, because providers only accept objects. */
 const WRAPPED = 'Wrapped final answer';
 
 export function answerFormOf(schema: JsonObject | undefined, tools: readonly string[]): Result<AnswerForm, TaskError> {
   if (schema === undefined) return ok({ kind: 'text' });
-  let fits: z.ZodType;
-  try {
-    fits = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
-  } catch (cause) {
-    const reason = thrownMessage(cause);
-    return err(
-      taskFailure('schema-unsupported', `The schema of the output cannot be checked: ${reason}. Simplify it.`),
-    );
-  }
-  const isObject = schema.type === 'object';
-  const check: AnswerCheck = answer => {
-    const value = isObject ? answer : unwrapped(answer);
-    const checked = fits.safeParse(value);
-    return checked.success ? ok(value) : err(z.prettifyError(checked.error));
-  };
-  const given = (isObject ? schema : wrapped(schema)) as JSONSchema7;
+  const checked = answerCheckOf(schema);
+  if (!checked.ok) return checked;
+  const check = checked.value;
+  const given = (schema.type === 'object' ? schema : wrapped(schema)) as JSONSchema7;
   if (tools.length === 0) return ok({ kind: 'format', schema: given, check });
   let name = NAME;
   while (tools.includes(name)) name += '_';
@@ -53,17 +37,6 @@ export function answerFormOf(schema: JsonObject | undefined, tools: readonly str
       inputSchema: given,
     },
   });
-}
-
-/** The answer in a text, even if it is in a code fence. */
-export function answerInText(text: string): Result<Json, string> {
-  const fenced = /^\s*```(?:json)?\s*\n(.*)\n\s*```\s*$/s.exec(text)?.[1];
-  try {
-    const answer = json.safeParse(JSON.parse(fenced ?? text));
-    return answer.success ? ok(answer.data) : err(`It is not plain data: ${answer.error.issues[0]?.message}`);
-  } catch (cause) {
-    return err(`It is not JSON: ${thrownMessage(cause)}`);
-  }
 }
 
 /** Wraps an output as the request expects it. */
@@ -93,8 +66,4 @@ function wrapped({ $defs, definitions, $schema: _, ...schema }: JsonObject): Jso
     ...($defs !== undefined && { $defs }),
     ...(definitions !== undefined && { definitions }),
   };
-}
-
-function unwrapped(answer: Json): Json {
-  return typeof answer === 'object' && answer !== null && 'answer' in answer ? (answer.answer ?? null) : answer;
 }

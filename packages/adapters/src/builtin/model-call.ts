@@ -7,11 +7,11 @@ import type {
 import { cutAtWord, err, type JsonObject, jsonObject, ok, type Result } from '@signalbox/model';
 import type { LimitWindow, TaskError } from '@signalbox/runs';
 import type { Timers } from '@signalbox/state';
+import { plainData } from '../attempt/plain-data.ts';
+import { canceledFailure, taskFailure } from '../attempt/task-failure.ts';
 import { callFailure, headersOf, retryAfterOf } from './call-failure.ts';
 import { limitWindows } from './limit-windows.ts';
 import type { ResolvedModel } from './model-source.ts';
-import { plainData } from './plain-data.ts';
-import { canceledFailure, taskFailure } from './task-failure.ts';
 import type { AssistantPart, CallPart } from './transcript.ts';
 
 /** The result of one request to a model. */

@@ -1,9 +1,9 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { err, ok, type Result } from '@signalbox/model';
 import type { AgentBrief, ModelName, TaskError } from '@signalbox/runs';
+import { taskFailure } from '../attempt/task-failure.ts';
 import type { ModelEnvironment, ProviderAccess } from './model-environment.ts';
 import { loadScriptedModel } from './scripted-model.ts';
-import { taskFailure } from './task-failure.ts';
 import { addressOf, vendorAccess } from './vendor-access.ts';
 
 /** A model that can be called. */

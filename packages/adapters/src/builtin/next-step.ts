@@ -1,11 +1,9 @@
 import type { Json } from '@signalbox/model';
 import type { AgentBrief, TaskError } from '@signalbox/runs';
-import { type AnswerForm, answerInText } from './final-answer.ts';
-import { taskFailure } from './task-failure.ts';
+import { answerInText, MAX_CORRECTIONS } from '../attempt/answer-check.ts';
+import { taskFailure } from '../attempt/task-failure.ts';
+import type { AnswerForm } from './final-answer.ts';
 import { type Conversation, type Turn, textOfTurn } from './transcript.ts';
-
-/** How often a model may correct an invalid answer. */
-export const MAX_CORRECTIONS = 3;
 
 export type Step =
   | { readonly kind: 'ask-model' }

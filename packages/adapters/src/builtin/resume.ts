@@ -1,5 +1,5 @@
 import type { AgentBrief, TaskError } from '@signalbox/runs';
-import { taskFailure } from './task-failure.ts';
+import { taskFailure } from '../attempt/task-failure.ts';
 import { lastConversation, type TranscriptEntry, textOfTurn } from './transcript.ts';
 
 export type Start =

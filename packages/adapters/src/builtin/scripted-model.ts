@@ -10,10 +10,10 @@ import type {
 } from '@ai-sdk/provider';
 import { err, type Json, ok, type Result } from '@signalbox/model';
 import type { TaskError } from '@signalbox/runs';
+import { taskFailure } from '../attempt/task-failure.ts';
 import { inAnswerForm } from './final-answer.ts';
 import { type ModelScript, parseModelScript, type ScriptRule } from './model-script.ts';
 import type { ResolvedModel } from './model-source.ts';
-import { taskFailure } from './task-failure.ts';
 import { estimateTokens } from './token-estimate.ts';
 
 /** No rule of the script matches the request. */

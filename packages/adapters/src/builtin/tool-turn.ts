@@ -3,11 +3,11 @@ import type { AgentBrief, AgentOutcome, AgentSession, Resolution } from '@signal
 import { type AnyTool, isAllowed, needsApproval, type ToolOutcome } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import { heldChoiceOf, heldQuestion } from '../attempt/held-changes.ts';
+import { plainData } from '../attempt/plain-data.ts';
+import { rollbackWords } from '../attempt/rollback-words.ts';
+import { canceledFailure, failed, taskFailure } from '../attempt/task-failure.ts';
 import { approvalKind, type Permission, permissionOf, proposalOf } from './approval.ts';
 import type { AnswerForm } from './final-answer.ts';
-import { plainData } from './plain-data.ts';
-import { rollbackWords } from './rollback-words.ts';
-import { canceledFailure, failed, taskFailure } from './task-failure.ts';
 import {
   type Approval,
   type EntryOf,

@@ -1,7 +1,7 @@
 import { err, type Json, json, jsonObject, ok, type Result, text } from '@signalbox/model';
 import type { TaskError } from '@signalbox/runs';
 import * as z from 'zod';
-import { taskFailure } from './task-failure.ts';
+import { taskFailure } from '../attempt/task-failure.ts';
 
 /**
  * The agent's record of a task, in order: everything it resumes from. Each entry is durable before its consequences are

@@ -27,7 +27,20 @@ export type FailureCode =
   | 'request-refused'
   | 'rate_limit'
   | 'provider-failed'
-  | 'canceled';
+  | 'canceled'
+  | 'agent-not-started'
+  | 'agent-not-asking'
+  | 'agent-left-asking'
+  | 'agent-violation'
+  | 'agent-malformed'
+  | 'agent-line-too-long'
+  | 'agent-failed'
+  | 'agent-exited'
+  | 'agent-silent'
+  | 'agent-refused'
+  | 'agent-cost-unknown'
+  | 'changes-dropped'
+  | 'changes-not-applied';
 
 const MAX_MESSAGE = 4_000;
 

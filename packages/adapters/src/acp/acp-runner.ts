@@ -1,0 +1,198 @@
+import { Bug, type Json, json } from '@signalbox/model';
+import type { AgentBrief, AgentOutcome, AgentRunner, AgentSession, TaskError } from '@signalbox/runs';
+import { type AnyTool, defineTool, fail, succeed, type ToolOutcome } from '@signalbox/state';
+import * as z from 'zod';
+import type { AgentTools } from '../attempt/agent-tools.ts';
+import { answerCheckOf } from '../attempt/answer-check.ts';
+import { heldChoiceOf, heldQuestion } from '../attempt/held-changes.ts';
+import { plainData } from '../attempt/plain-data.ts';
+import { createRedactor } from '../attempt/redaction.ts';
+import { rollbackWords } from '../attempt/rollback-words.ts';
+import { canceledFailure, failed, taskFailure } from '../attempt/task-failure.ts';
+import { secretsOf } from './agent-home.ts';
+import type { AcpPorts, ChosenAgent } from './agent-process.ts';
+import { runTurn, type TurnEnd, type TurnPlace } from './agent-turn.ts';
+import { AGENT_TURN, readTurns } from './turn-history.ts';
+
+/**
+ * Runs agents that speak the Agent Client Protocol.
+ *
+ * 1. One attempt is one process, one session and one call of the tool `agent_turn`: its changes are applied as a whole, or not at all.
+ * 2. The answer is kept before the changes are applied, so a turn that took effect is not repeated.
+ * 3. Nothing is retried here: retries belong to the task, and are durable.
+ */
+export function createAcpRunner(ports: AcpPorts): AgentRunner {
+  return {
+    async run(brief, session) {
+      const chosen = await ports.agentOf(brief);
+      if (!chosen.ok) return failed(chosen.error);
+      const redact = createRedactor(secretsOf(chosen.value));
+      try {
+        const outcome = await attempt(brief, session, chosen.value, ports);
+        if (outcome.kind !== 'failed') return outcome;
+        return failed({ ...outcome.error, message: redact.text(outcome.error.message) });
+      } catch (thrown) {
+        // A wait for an admission or a commit may end with a throw.
+        if (session.signal.aborted && !(thrown instanceof Bug)) return failed(canceledFailure());
+        throw thrown;
+      }
+    },
+  };
+}
+
+async function attempt(
+  brief: AgentBrief,
+  session: AgentSession,
+  chosen: ChosenAgent,
+  ports: AcpPorts,
+): Promise<AgentOutcome> {
+  const { row } = chosen;
+  if (!row.reports.cost && ports.costLimited?.(brief) === true) return failed(costUnknown(brief, chosen));
+  const check = brief.schema === undefined ? undefined : answerCheckOf(brief.schema);
+  if (check?.ok === false) return failed(check.error);
+
+  const redact = createRedactor(secretsOf(chosen));
+  const keep = (entry: unknown) => session.keep([redact.data(plainData(entry))]);
+  const turns = readTurns(await session.transcript(), brief.task);
+  if (turns.done !== undefined) return { kind: 'done', output: turns.done };
+  const { call } = turns;
+
+  let end: TurnEnd | undefined;
+  let crash: { readonly cause: unknown } | undefined;
+  const home = await ports.configHome(brief);
+  const context = { ports, brief, session, chosen, redact, home: home.path, ...(check && { check: check.value }) };
+  const turn = turnTool(async place => {
+    end = undefined;
+    crash = undefined;
+    try {
+      end = await runTurn(context, place);
+      if (end.kind === 'answered') await keep({ v: 1, kind: 'answer', call, output: end.output });
+      return end;
+    } catch (cause) {
+      crash = { cause };
+      throw cause;
+    }
+  });
+  try {
+    const opened = await ports.benchFor(brief, turn);
+    if (!opened.ok) return failed(opened.error);
+    try {
+      return await worked(opened.value);
+    } finally {
+      await opened.value.close();
+    }
+  } finally {
+    home.remove();
+  }
+
+  async function worked(tools: AgentTools): Promise<AgentOutcome> {
+    if (turns.isPending) {
+      const fate = (await tools.fateOf?.(call)) ?? 'undone';
+      if (fate === 'committed' && turns.answer !== undefined)
+        return ended({ status: 'succeeded', value: null, warnings: [] }, tools);
+      if (fate === 'held') return settled(tools);
+      if (brief.resume === 'fail' && !turns.waits) return failed(resumeRefused(brief));
+    }
+    const input = { agent: row.id };
+    if (!turns.isPending)
+      await keep({ v: 1, kind: 'tool_begun', call, tool: AGENT_TURN, input, external: false, approval: 'not-needed' });
+    session.stream('tool_start', { call, tool: AGENT_TURN, input });
+    const result = await tools.runner.execute({ id: call, name: AGENT_TURN, input }, { signal: session.signal });
+    if (crash !== undefined) throw crash.cause;
+    if (!result.ok) {
+      const { message, suggestion } = result.error;
+      return failed(taskFailure('deadline-passed', `${message}. ${suggestion}`));
+    }
+    return ended(result.value, tools);
+  }
+
+  async function ended(outcome: ToolOutcome, tools: AgentTools): Promise<AgentOutcome> {
+    const said = end as TurnEnd | undefined;
+    if (outcome.status === 'failed' && outcome.rollback.kind === 'held') return settled(tools);
+    if (outcome.status === 'succeeded') {
+      const output = said?.kind === 'answered' ? said.output : (turns.answer ?? null);
+      await recorded('succeeded', { type: 'json', value: { answered: true } });
+      return { kind: 'done', output };
+    }
+    if (session.signal.aborted || said?.kind === 'blocked') {
+      // Its changes were dropped, and it is done again.
+      session.stream('tool_end', { call, tool: AGENT_TURN, outcome: 'canceled' });
+      if (said?.kind !== 'blocked') return failed(canceledFailure());
+      await keep({ v: 1, kind: 'waiting', calls: [call] });
+      return said;
+    }
+    const error = said?.kind === 'failed' ? said.error : notApplied(outcome, said);
+    const words = outcome.status === 'failed' ? rollbackWords(outcome.rollback) : '';
+    await recorded('failed', { type: 'error-text', value: `${error.message}${words}` });
+    return failed(error);
+  }
+
+  async function recorded(status: 'succeeded' | 'failed', output: Json): Promise<void> {
+    await keep({ v: 1, kind: 'tool_ended', call, tool: AGENT_TURN, status, output, ms: 0, approval: 'not-needed' });
+    session.stream('tool_end', { call, tool: AGENT_TURN, outcome: status, ms: 0, approval: 'not-needed' });
+  }
+
+  /** The turn's changes conflict with somebody else's: a person decides about them. */
+  async function settled(tools: AgentTools): Promise<AgentOutcome> {
+    for (;;) {
+      const held = tools.held?.(call);
+      if (held === undefined) return failed(await gone('They are not there any more.'));
+      const answer = await session.decide(heldQuestion(call, held));
+      if (answer === undefined) {
+        await keep({ v: 1, kind: 'waiting', calls: [call] });
+        return { kind: 'blocked', reason: 'approval_required:choice' };
+      }
+      const outcome = await tools.settle?.(call, heldChoiceOf(answer));
+      if (outcome === undefined) continue;
+      if (outcome.status === 'succeeded') return ended(outcome, tools);
+      return failed(await gone(outcome.error.message));
+    }
+  }
+
+  async function gone(why: string): Promise<TaskError> {
+    const message = `The changes of ${row.title} for node ${brief.node} were dropped. ${why}`;
+    await recorded('failed', { type: 'error-text', value: message });
+    return taskFailure('changes-dropped', message);
+  }
+
+  function notApplied(outcome: Exclude<ToolOutcome, { status: 'succeeded' }>, said: TurnEnd | undefined): TaskError {
+    const what = said === undefined ? `${row.title} was not started` : `The changes of ${row.title} were not applied`;
+    const code = said === undefined ? 'agent-not-started' : 'changes-not-applied';
+    return taskFailure(code, `${what}: ${outcome.error.message}. ${outcome.error.suggestion}`, { class: 'retryable' });
+  }
+}
+
+/** The tool whose one call is the agent's turn. It fails by throwing: a failed turn is never tried again without a layer. */
+function turnTool(work: (place: TurnPlace) => Promise<TurnEnd>): AnyTool {
+  return defineTool({
+    name: AGENT_TURN,
+    description: "Runs one turn of an agent's own program.",
+    input: z.strictObject({ agent: z.string() }),
+    output: z.strictObject({ output: json }),
+    risk: 'low',
+    effects: { kind: 'files', onLayer: true },
+    async handler(_, place) {
+      const { root } = place;
+      if (root === null) return fail('An agent needs a working directory.');
+      const end = await work({ ...place, root });
+      if (end.kind === 'answered') return succeed({ output: end.output });
+      throw new TurnFailed(end.kind === 'failed' ? end.error.message : end.reason);
+    },
+  });
+}
+
+class TurnFailed extends Error {
+  override readonly name = 'TurnFailed';
+}
+
+function costUnknown(brief: AgentBrief, { row }: ChosenAgent): TaskError {
+  return taskFailure(
+    'agent-cost-unknown',
+    `Node ${brief.node} uses ${row.title}, which does not report its cost, in a run that limits cost. Use another agent, or limit tokens or time instead.`,
+  );
+}
+
+function resumeRefused({ node }: AgentBrief): TaskError {
+  const message = `Node ${node} was interrupted during its agent's turn, and its plan says not to go on by itself (resume="fail"). Nothing of it was applied. Look at its transcript, then retry it with resume="continue" or "restart".`;
+  return taskFailure('resume-refused', message);
+}

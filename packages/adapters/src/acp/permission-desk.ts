@@ -1,0 +1,142 @@
+import { RequestError, type RequestPermissionRequest, type RequestPermissionResponse } from '@agentclientprotocol/sdk';
+import type { AgentBrief, AgentQuestion, AgentSession, DecisionKind } from '@signalbox/runs';
+import { plainData } from '../attempt/plain-data.ts';
+import type { Redactor } from '../attempt/redaction.ts';
+import { hasInput, identityOf, kindOf } from './asked-call.ts';
+import { allowed, decisionKindOf, denied, type Permission, permissionOf, proposalOf, ruleFor } from './permission.ts';
+import type { AgentRow, InstalledAgent } from './register.ts';
+import { toolCall } from './session-update.ts';
+import type { BookedCall, TurnBook } from './turn-book.ts';
+
+export interface DeskContext {
+  readonly brief: AgentBrief;
+  readonly row: AgentRow;
+  readonly installed: InstalledAgent;
+  readonly session: Pick<AgentSession, 'answered' | 'signal'>;
+  readonly book: TurnBook;
+  readonly redact: Redactor;
+  readonly parkMs: number;
+  /** The agent's session; undefined before it is open. */
+  vendorSession(): string | undefined;
+  /** Nobody answered in time: the process need not wait any longer. */
+  parked(kind: DecisionKind): void;
+  /** The turn ended while people were asked: nothing more may be kept. */
+  isOver(): boolean;
+  /** The question could not be asked. */
+  lost(cause: unknown): void;
+}
+
+/** The most questions that wait at the same time. */
+const MAX_OPEN = 32;
+/** The longest proposal that a person is shown. */
+const MAX_PROPOSAL = 1_000_000;
+
+/**
+ * Answers an agent's requests for permission.
+ *
+ * 1. Nothing is allowed that a person, the plan or the node did not allow.
+ * 2. A question is named by what is asked, so that the same answer is found when it is asked again (R24).
+ * 3. A person's own arguments need no second approval: a call with exactly these is allowed, once.
+ */
+export function createPermissionDesk(context: DeskContext) {
+  const { brief, row, book } = context;
+  const open = new Map<string, DecisionKind>();
+  const words: string[] = [];
+  /** Denials that the agent sees by the answer alone. */
+  const unsaid: string[] = [];
+  /** Calls as people want them, by identity. */
+  const wanted: string[] = [];
+
+  async function decided(call: BookedCall & { readonly name: string; readonly why: string }, options: Options) {
+    const rule = ruleFor(call.told, brief);
+    if (rule.kind === 'deny') return denied(options, 'not-needed', rule.reason);
+    if (rule.kind === 'allow') return allowed(options, 'not-needed');
+    if (book.isAlways(call)) return allowed(options, 'approve');
+    const vendor = { session: context.vendorSession() ?? '', volatile: row.volatile };
+    const granted = hasInput(call.told) ? wanted.indexOf(identityOf(call.told, vendor)) : -1;
+    if (granted >= 0) {
+      wanted.splice(granted, 1);
+      return allowed(options, 'modify');
+    }
+    if (open.size >= MAX_OPEN) return denied(options, 'not-needed', `${MAX_OPEN} questions are already open.`);
+    const proposal = context.redact.data(proposalOf(call.told, options, { ...context, why: call.why }));
+    if (JSON.stringify(proposal).length > MAX_PROPOSAL)
+      return denied(options, 'not-needed', `It is longer than a person can be shown (${MAX_PROPOSAL} characters).`);
+    const answer = await answerTo({ call: call.name, kind: decisionKindOf(kindOf(call.told)), proposal });
+    if (answer === undefined) return undefined;
+    const permission = permissionOf(answer, call.told, options);
+    if (permission.kind === 'deny' && permission.instead !== undefined)
+      wanted.push(identityOf(call.told, vendor, permission.instead));
+    return permission;
+  }
+
+  /** A person's answer; undefined if the turn ends without one. */
+  async function answerTo(question: AgentQuestion) {
+    open.set(question.call, question.kind);
+    const answer = await context.session.answered(question, context.parkMs);
+    if (answer !== undefined) open.delete(question.call);
+    else if (!context.session.signal.aborted && !context.isOver()) context.parked(question.kind);
+    return answer;
+  }
+
+  async function requested(params: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+    if (params.sessionId !== context.vendorSession()) {
+      book.note('The agent asked for a permission in a session that is not its own. It was refused.');
+      throw RequestError.sessionNotFound(params.sessionId);
+    }
+    const fields = toolCall.safeParse(params.toolCall);
+    if (!fields.success) throw RequestError.invalidParams(undefined, 'the tool call cannot be read');
+    const call = await book.asked(fields.data);
+    const permission: Permission | undefined = await decided(call, params.options);
+    if (permission === undefined || context.isOver()) return { outcome: { outcome: 'cancelled' } };
+    book.decided(call, permission);
+    await book.settled();
+    if (permission.kind === 'deny' && permission.words !== undefined) words.push(permission.words);
+    else if (permission.kind === 'deny')
+      unsaid.push(`The call "${call.told.title ?? ''}" was denied. ${permission.reason}`);
+    if (permission.option === undefined) return { outcome: { outcome: 'cancelled' } };
+    const said = permission.kind === 'deny' ? { _meta: { signalbox: plainData({ reason: permission.reason }) } } : {};
+    return { outcome: { outcome: 'selected', optionId: permission.option }, ...(said as object) };
+  }
+
+  return {
+    async request(params: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+      try {
+        return await requested(params);
+      } catch (thrown) {
+        if (!(thrown instanceof RequestError)) context.lost(thrown);
+        throw thrown;
+      }
+    },
+    /** Whether the agent may write a file: asks, unless an allowed call is under way. Undefined if not; otherwise to be called afterwards. */
+    async mayWrite(path: string, content: string): Promise<((hasWritten: boolean) => void) | undefined> {
+      if (book.isChanging()) return () => {};
+      const toolCallId = `fs/write_text_file ${path}`;
+      const told = { name: 'fs/write_text_file', kind: 'edit' as const, title: `Write ${path}` };
+      const call = await book.asked({ toolCallId, ...told, rawInput: { path, content }, rawOutput: undefined });
+      const permission = await decided(call, WRITE_OPTIONS);
+      if (permission === undefined || context.isOver()) return undefined;
+      book.decided(call, permission);
+      if (permission.kind === 'deny') {
+        if (permission.words !== undefined) words.push(permission.words);
+        return undefined;
+      }
+      return hasWritten => book.ended(call, hasWritten ? 'succeeded' : 'failed');
+    },
+    /** The kind of a question that nobody answered yet. */
+    open: (): DecisionKind | undefined => [...open.values()][0],
+    /** What people said that the agent has not been told. With `all`, denials that it saw are repeated. */
+    takeWords(all: boolean): readonly string[] {
+      const taken = [...words.splice(0), ...(all ? unsaid : [])];
+      unsaid.length = 0;
+      return taken;
+    },
+  };
+}
+
+type Options = RequestPermissionRequest['options'];
+
+const WRITE_OPTIONS: Options = [
+  { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
+];

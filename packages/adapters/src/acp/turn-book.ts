@@ -1,0 +1,322 @@
+import { cutAtWord, type Json } from '@signalbox/model';
+import type { AgentBrief, AgentSession, TaskError } from '@signalbox/runs';
+import { plainData } from '../attempt/plain-data.ts';
+import type { Redactor } from '../attempt/redaction.ts';
+import { taskFailure } from '../attempt/task-failure.ts';
+import { diffsOf, exactTool, identityOf, inputOf, kindOf, merged, type ToldCall, toolOf } from './asked-call.ts';
+import { changes, needsPerson, type Permission } from './permission.ts';
+import type { AgentRow } from './register.ts';
+import type { SessionUpdate, ToolCallFields } from './session-update.ts';
+
+export interface BookContext {
+  readonly brief: Pick<AgentBrief, 'task' | 'permissions'>;
+  readonly row: AgentRow;
+  readonly session: Pick<AgentSession, 'keep' | 'stream'>;
+  readonly redact: Redactor;
+  now(): number;
+  /** A call ran without the question that it needed. */
+  violated(error: TaskError): void;
+  /** Nothing more can be kept. */
+  lost(cause: unknown): void;
+}
+
+/** A call that the agent told about, and what became of it. */
+export interface BookedCall {
+  told: ToldCall;
+  /** Its name: what a decision about it refers to. */
+  name?: string;
+  isStarted: boolean;
+  isEnded: boolean;
+  /** Undefined while nobody decided. */
+  permission?: Permission;
+  startedAt: number;
+}
+
+const MAX_TEXT = 4_000_000;
+const MAX_NOTES = 50;
+const MAX_PENDING = 64;
+const MAX_SHOWN = 20_000;
+const MAX_INPUT = 1_000_000;
+
+/**
+ * The record of one attempt, made from what the agent tells: the stream and the entries of the transcript, as the built-in agent has them.
+ *
+ * 1. Entries are kept one after the other, in the order in which things were told.
+ * 2. A call starts before it ends, and ends once. One that needs a question starts when the question is answered.
+ */
+export type TurnBook = ReturnType<typeof createTurnBook>;
+
+export function createTurnBook({ brief, row, session, redact, now, violated, lost }: BookContext) {
+  const calls = new Map<string, BookedCall>();
+  /** Exact tools that a person allowed for the rest of the session. */
+  const always = new Set<string>();
+  const named = new Map<string, number>();
+  const notes = new Set<string>();
+  let vendorSession = '';
+  let prompt = 0;
+  let text = '';
+  let reasoning = '';
+  let lastText = '';
+  let plan: Json | undefined;
+  let wasDenied = false;
+  /** Calls that a person, the plan or its node allowed to change something. */
+  let changesAllowed = 0;
+  let toolCalls = 0;
+  let pending = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  function keep(...entries: readonly unknown[]): void {
+    const plain = entries.map(entry => redact.data(plainData(entry)));
+    pending++;
+    last = last
+      .then(() => session.keep(plain))
+      .catch(lost)
+      .finally(() => pending--);
+  }
+
+  function stream(kind: 'token' | 'thinking' | 'tool_start' | 'tool_end', payload: unknown): void {
+    session.stream(kind, redact.data(plainData(payload)));
+  }
+
+  function note(words: string): void {
+    if (notes.size >= MAX_NOTES || notes.has(words)) return;
+    notes.add(words);
+    keep({ v: 1, kind: 'note', text: cutAtWord(words, 1_000) });
+  }
+
+  /** Keeps what was said so far, with the call that follows it. */
+  function flush(more: { readonly call?: BookedCall; readonly usage?: Json }): void {
+    if (plan !== undefined) keep({ v: 1, kind: 'plan', entries: plan });
+    plan = undefined;
+    const content = [
+      ...(reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning }]),
+      ...(text === '' ? [] : [{ type: 'text', text }]),
+      ...(more.call === undefined
+        ? []
+        : [
+            {
+              type: 'tool-call',
+              toolCallId: more.call.name,
+              toolName: toolOf(more.call.told),
+              input: shownInput(more.call.told),
+            },
+          ]),
+    ];
+    if (text.trim() !== '') lastText = text;
+    text = '';
+    reasoning = '';
+    if (content.length > 0 || more.usage !== undefined)
+      keep({ v: 1, kind: 'assistant', content, ...(more.usage !== undefined && { usage: more.usage }) });
+  }
+
+  function nameOf(told: ToldCall, how: 'asked' | 'unasked'): string {
+    const place = `${brief.task}/acp/${prompt}/${identityOf(told, { session: vendorSession, volatile: row.volatile })}`;
+    const key = `${how} ${place}`;
+    const number = (named.get(key) ?? 0) + 1;
+    named.set(key, number);
+    return `${place}/${how === 'asked' ? '' : 'u'}${number}`;
+  }
+
+  function start(call: BookedCall): void {
+    if (call.isStarted) return;
+    call.isStarted = true;
+    call.startedAt = now();
+    toolCalls++;
+    if (call.name === undefined) {
+      call.name = nameOf(call.told, 'unasked');
+      flush({ call });
+    }
+    const { told, name } = call;
+    const kind = kindOf(told);
+    const tool = toolOf(told);
+    const diffs = diffsOf(told);
+    stream('tool_start', {
+      ...{ call: name, tool, input: shownInput(told), kind },
+      ...(told.title != null && { title: told.title }),
+      ...(told.locations != null && told.locations.length > 0 && { locations: told.locations }),
+      ...(diffs.length > 0 && size(diffs) <= MAX_INPUT && { diffs }),
+    });
+    if (changes(kind) && call.permission?.kind !== 'deny')
+      keep({
+        ...{ v: 1, kind: 'tool_begun', call: name, tool, input: shownInput(told), external: false },
+        approval: call.permission?.approval ?? 'not-needed',
+      });
+  }
+
+  function end(call: BookedCall, status: 'succeeded' | 'failed' | 'denied' | 'unknown', words?: string): void {
+    if (call.isEnded) return;
+    start(call);
+    call.isEnded = true;
+    const { told, name } = call;
+    const ms = Math.max(0, Math.round(now() - call.startedAt));
+    const tool = toolOf(told);
+    const approval = call.permission?.approval ?? 'not-needed';
+    const output =
+      status === 'succeeded'
+        ? { type: 'json', value: resultOf(told) }
+        : { type: 'error-text', value: words ?? (contentText(told) || `The agent reports that ${tool} ${status}.`) };
+    keep({ v: 1, kind: 'tool_ended', call: name, tool, status, output, ms, approval });
+    const message = output.type === 'error-text' ? { message: output.value } : {};
+    stream('tool_end', { call: name, tool, outcome: status, ms, approval, ...message });
+  }
+
+  function told(fields: ToolCallFields, isNew: boolean): BookedCall {
+    const before = calls.get(fields.toolCallId);
+    if (before !== undefined && !(isNew && before.isEnded)) {
+      before.told = merged(before.told, fields);
+      return before;
+    }
+    const call: BookedCall = { told: merged(undefined, fields), isStarted: false, isEnded: false, startedAt: now() };
+    calls.set(fields.toolCallId, call);
+    return call;
+  }
+
+  function progressed(call: BookedCall): void {
+    const { status } = call.told;
+    const kind = kindOf(call.told);
+    if (call.isEnded) {
+      if (status === 'completed' && call.permission?.kind === 'deny' && changes(kind))
+        violated(violation(call, 'although it was denied'));
+      return;
+    }
+    if (status === 'in_progress' && !needsPerson(kind, 'gated')) start(call);
+    if (status !== 'completed' && status !== 'failed') return;
+    if (status === 'completed' && isUnasked(call)) violated(violation(call, 'without asking'));
+    if (changes(kind) && call.permission === undefined) changesAllowed++;
+    end(call, status === 'completed' ? 'succeeded' : 'failed');
+  }
+
+  function isUnasked({ told: fields, permission }: BookedCall): boolean {
+    const kind = kindOf(fields);
+    if (permission?.kind === 'allow' || always.has(exactTool(fields)) || row.unasked.includes(kind)) return false;
+    return changes(kind) && needsPerson(kind, brief.permissions);
+  }
+
+  function violation({ told: fields }: BookedCall, how: string): TaskError {
+    const shown = fields.title ?? toolOf(fields);
+    return taskFailure(
+      'agent-violation',
+      `${row.title} ran a tool of kind ${kindOf(fields)} ${how}: ${cutAtWord(shown, 500)}. Its turn was ended, and nothing that it changed was applied. Check that its asking mode holds with \`signalbox agents doctor\`.`,
+    );
+  }
+
+  return {
+    opened(id: string): void {
+      vendorSession = id;
+    },
+    prompted(number: number, entry: Json): void {
+      prompt = number;
+      wasDenied = false;
+      lastText = '';
+      keep(entry);
+    },
+    note,
+    keep,
+    /** Resolves when there is room for more. */
+    room: (): Promise<void> | undefined => (pending < MAX_PENDING ? undefined : last.then(() => undefined)),
+    updated(update: SessionUpdate): void {
+      switch (update.sessionUpdate) {
+        case 'agent_message_chunk':
+        case 'agent_thought_chunk': {
+          const { text: said } = update.content;
+          if (said === undefined) {
+            note(`The agent sent content of type ${update.content.type}, which is not shown.`);
+            return;
+          }
+          const isText = update.sessionUpdate === 'agent_message_chunk';
+          stream(isText ? 'token' : 'thinking', said);
+          if (text.length + reasoning.length + said.length > MAX_TEXT) {
+            note(`The agent said more than ${MAX_TEXT} characters at once; the rest is not kept.`);
+          } else if (isText) text += said;
+          else reasoning += said;
+          return;
+        }
+        case 'tool_call':
+        case 'tool_call_update':
+          progressed(told(update, update.sessionUpdate === 'tool_call'));
+          return;
+        case 'plan':
+          plan = plainData(update.entries);
+          return;
+        default:
+          return;
+      }
+    },
+    /** A call that the agent asks about. It is kept before anybody is asked. */
+    async asked(fields: ToolCallFields): Promise<BookedCall & { readonly name: string; readonly why: string }> {
+      const call = told(fields, true);
+      const why = text.trim() === '' ? lastText : text;
+      // Asked again, it is another question.
+      const name = nameOf(call.told, 'asked');
+      call.name = name;
+      flush({ call });
+      const tool = toolOf(call.told);
+      keep({ v: 1, kind: 'tool_proposed', call: name, tool, input: shownInput(call.told) });
+      await last;
+      return Object.assign(call, { name, why });
+    },
+    decided(call: BookedCall, permission: Permission): void {
+      call.permission = permission;
+      if (permission.kind === 'allow') {
+        if (permission.always) always.add(exactTool(call.told));
+        if (kindOf(call.told) !== 'read') changesAllowed++;
+        start(call);
+      } else {
+        wasDenied = true;
+        end(call, 'denied', permission.reason);
+      }
+    },
+    /** Ends a call of ours. */
+    ended: end,
+    isAlways: (call: BookedCall) => always.has(exactTool(call.told)),
+    /** Whether an allowed call is under way. */
+    isChanging: () => [...calls.values()].some(call => call.permission?.kind === 'allow' && !call.isEnded),
+    /** Whether the agent was allowed to change anything so far. */
+    mayHaveChanged: () => changesAllowed > 0,
+    wasDenied: () => wasDenied,
+    toolCalls: () => toolCalls,
+    /** The prompt was answered: what was said last is its result. */
+    answered(usage: Json): string {
+      for (const call of calls.values())
+        if (call.isStarted) end(call, 'unknown', 'The agent ended its turn without reporting how this call ended.');
+      flush({ usage });
+      calls.clear();
+      return lastText;
+    },
+    /** The attempt is over, however it ended. */
+    closed(): void {
+      flush({});
+    },
+    /** Everything so far is durable. */
+    settled: () => last,
+  };
+}
+
+function shownInput(told: ToldCall): Json {
+  const input = inputOf(told);
+  const bytes = size(input);
+  return bytes <= MAX_INPUT ? input : { omitted: `${bytes} characters of arguments` };
+}
+
+function resultOf(told: ToldCall): Json {
+  const { rawOutput } = told;
+  const said = contentText(told);
+  const diffs = diffsOf(told);
+  return plainData({
+    ...(said !== '' && { text: said }),
+    ...(diffs.length > 0 && size(diffs) <= MAX_INPUT && { diffs }),
+    ...(said === '' && rawOutput != null && size(rawOutput) <= MAX_SHOWN && { output: rawOutput }),
+  });
+}
+
+function contentText({ content }: ToldCall): string {
+  const texts = (content ?? []).flatMap(part => {
+    const inner = part.content as { readonly text?: unknown } | undefined;
+    return part.type === 'content' && typeof inner?.text === 'string' ? [inner.text] : [];
+  });
+  return cutAtWord(texts.join('\n'), MAX_SHOWN);
+}
+
+function size(value: unknown): number {
+  return JSON.stringify(value)?.length ?? 0;
+}

@@ -1,0 +1,60 @@
+import type { Json } from '@signalbox/model';
+import * as z from 'zod';
+
+/** The tool whose call is an agent's turn. */
+export const AGENT_TURN = 'agent_turn';
+
+const kept = z.discriminatedUnion('kind', [
+  z.looseObject({ kind: z.literal('tool_begun'), call: z.string(), tool: z.literal(AGENT_TURN) }),
+  z.looseObject({
+    kind: z.literal('tool_ended'),
+    call: z.string(),
+    tool: z.literal(AGENT_TURN),
+    status: z.string(),
+  }),
+  z.looseObject({ kind: z.literal('answer'), call: z.string(), output: z.json() }),
+]);
+
+/** What earlier attempts of a task did. */
+export interface TurnHistory {
+  /** The call of this attempt: of the last turn, if it has not ended. */
+  readonly call: string;
+  /** Whether the last turn was cut off. */
+  readonly isPending: boolean;
+  /** The answer of the last turn, which may have taken effect. */
+  readonly answer?: Json;
+  /** The output of the task, if its turn has taken effect. */
+  readonly done?: Json;
+  /** Whether the last turn waited for a person when it was cut off. */
+  readonly waits: boolean;
+}
+
+export function readTurns(entries: readonly Json[], task: string): TurnHistory {
+  let count = 0;
+  let call: string | undefined;
+  let answer: Json | undefined;
+  let ended: string | undefined;
+  for (const entry of entries) {
+    const read = kept.safeParse(entry);
+    if (!read.success) continue;
+    const { data } = read;
+    if (data.kind === 'tool_begun') {
+      count++;
+      call = data.call;
+      answer = undefined;
+      ended = undefined;
+    } else if (data.call === call) {
+      if (data.kind === 'answer') answer = data.output as Json;
+      else ended = data.status;
+    }
+  }
+  const last = entries.at(-1) as { readonly kind?: unknown } | undefined;
+  const isPending = call !== undefined && ended === undefined;
+  return {
+    call: isPending && call !== undefined ? call : `${task}/turn/${count + 1}`,
+    isPending,
+    ...(isPending && answer !== undefined && { answer }),
+    ...(ended === 'succeeded' && answer !== undefined && { done: answer }),
+    waits: last?.kind === 'waiting',
+  };
+}

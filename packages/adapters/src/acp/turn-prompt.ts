@@ -1,0 +1,50 @@
+import type { ContentBlock } from '@agentclientprotocol/sdk';
+import { err, type Json, type JsonObject, type Result } from '@signalbox/model';
+import type { AgentBrief } from '@signalbox/runs';
+import { type AnswerCheck, answerInText } from '../attempt/answer-check.ts';
+
+/** The first prompt: the author's system text, the task, and the form of the answer. The agent has instructions of its own. */
+export function firstPrompt({ system, prompt, schema }: AgentBrief): readonly ContentBlock[] {
+  const parts = [
+    ...(system === undefined || system.trim() === '' ? [] : [system]),
+    prompt.trim() === '' ? 'Begin.' : prompt,
+    ...(schema === undefined ? [] : [answerForm(schema)]),
+  ];
+  return parts.map(textBlock);
+}
+
+export function correction(problem: string): readonly ContentBlock[] {
+  return [textBlock(`The answer does not fit. ${problem}\nAnswer again, with nothing but JSON that fits the schema.`)];
+}
+
+/** Decisions of people that the agent could not be told when it asked. */
+export function toldDecisions(words: readonly string[]): readonly ContentBlock[] {
+  return [textBlock([...words, 'Continue with the task, then give the result again.'].join('\n\n'))];
+}
+
+export function textOf(blocks: readonly ContentBlock[]): string {
+  return blocks.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n\n');
+}
+
+/** The answer in a text that may say more: the text itself, otherwise its last block of code or its outermost braces that fit. */
+export function answerWithin(text: string, check: AnswerCheck): Result<Json, string> {
+  const fenced = [...text.matchAll(/```(?:json)?[^\S\n]*\n(.*?)\n\s*```/gs)].flatMap(match => match[1] ?? []);
+  const braces = /[[{].*[\]}]/s.exec(text)?.[0];
+  let problem: string | undefined;
+  for (const candidate of [text, ...fenced.toReversed(), ...(braces === undefined ? [] : [braces])]) {
+    const read = answerInText(candidate);
+    const checked = read.ok ? check(read.value) : read;
+    if (checked.ok) return checked;
+    // What JSON lacks says more than that a text is no JSON.
+    if (problem === undefined || read.ok) problem = checked.error;
+  }
+  return err(problem ?? 'It is empty.');
+}
+
+function answerForm(schema: JsonObject): string {
+  return `The result is handed on as data. End with a last message that is nothing but JSON that fits this JSON Schema:\n${JSON.stringify(schema)}`;
+}
+
+function textBlock(text: string): ContentBlock {
+  return { type: 'text', text: text.toWellFormed() };
+}

@@ -1,0 +1,76 @@
+import type { Json } from '@signalbox/model';
+import type { AgentSession, ModelName } from '@signalbox/runs';
+import type { PromptUsage } from './session-update.ts';
+
+export interface SpendingContext {
+  readonly session: Pick<AgentSession, 'spend'>;
+  readonly model: ModelName;
+  /** Begins the names of its records; unique in the run. */
+  readonly prefix: string;
+  now(): number;
+  toolCalls(): number;
+}
+
+/**
+ * What an agent reports that it spent. Each report is recorded once, as the difference to the last one; what it does not report is
+ * unknown and is not recorded as zero spent but said to be unknown.
+ */
+export function createTurnSpending({ session, model, prefix, now, toolCalls }: SpendingContext) {
+  let records = 0;
+  let since = now();
+  let callsBefore = 0;
+  /** The cost of the session that was recorded. The protocol reports sums. */
+  let costRecorded = 0;
+  let costReported: number | undefined;
+  let costOfPrompt = 0;
+
+  async function record(usage: PromptUsage | undefined): Promise<void> {
+    const costMicroUsd = Math.max(0, (costReported ?? costRecorded) - costRecorded);
+    costRecorded += costMicroUsd;
+    costOfPrompt += costMicroUsd;
+    const calls = toolCalls();
+    const at = now();
+    const spent = {
+      call: `${prefix}/${++records}`,
+      ...model,
+      inputTokens: usage?.inputTokens ?? 0,
+      outputTokens: usage?.outputTokens ?? 0,
+      cachedTokens: Math.min(usage?.inputTokens ?? 0, usage?.cachedReadTokens ?? 0),
+      toolCalls: calls - callsBefore,
+      costMicroUsd,
+      wallMs: Math.max(0, Math.round(at - since)),
+    };
+    callsBefore = calls;
+    since = at;
+    await session.spend(spent);
+  }
+
+  return {
+    /** Whether a sum of cost in this currency is news. Only dollars can be counted. */
+    costs({ amount, currency }: { readonly amount: number; readonly currency: string }): boolean {
+      if (currency.toUpperCase() !== 'USD') return false;
+      costReported = Math.round(amount * 1_000_000);
+      return costReported > costRecorded;
+    },
+    /** Records a sum of cost that was reported meanwhile. */
+    recordCost: () => record(undefined),
+    /** Records what a prompt took; returns it for the transcript. */
+    async prompted(usage: PromptUsage | undefined): Promise<Json> {
+      const startedAt = since;
+      await record(usage);
+      const unknown = [...(usage === undefined ? ['tokens'] : []), ...(costReported === undefined ? ['cost'] : [])];
+      const told = {
+        ...(usage && {
+          inputTokens: usage.inputTokens,
+          outputTokens: usage.outputTokens,
+          cachedTokens: Math.min(usage.inputTokens, usage.cachedReadTokens ?? 0),
+        }),
+        ...(costReported !== undefined && { costMicroUsd: costOfPrompt }),
+        wallMs: Math.max(0, Math.round(now() - startedAt)),
+        ...(unknown.length > 0 && { unknown }),
+      };
+      costOfPrompt = 0;
+      return told;
+    },
+  };
+}

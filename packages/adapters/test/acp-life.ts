@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import * as fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createIdSource, ok, type SessionId } from '@signalbox/model';
+import type { AgentBrief, AgentOutcome, AgentSession } from '@signalbox/runs';
+import {
+  type AnyTool,
+  createCheckpointStore,
+  createExecutionState,
+  createPathLocks,
+  createResources,
+  createSession,
+  createToolRunner,
+  filesystem,
+  openHostContentStore,
+  openHostFilesystem,
+  openHostUndoLog,
+  resource,
+} from '@signalbox/state';
+import { type EchoSetup, type EchoStep, echoAgentProgram, echoPrompt, fakeClock, seededRng } from '@signalbox/testkit';
+import { onTestFinished } from 'vitest';
+import { type AcpPorts, type AgentProcess, type AgentRow, createAcpRunner } from '../src/acp/index.ts';
+import type { AgentTools } from '../src/attempt/agent-tools.ts';
+import { briefOf, idleTimers } from './builders.ts';
+
+export const SECRET = 'key-that-nobody-may-see';
+
+export const echoRow: AgentRow = {
+  id: 'echo',
+  title: 'Echo',
+  vendor: 'any',
+  start: { kind: 'program', file: 'echo', args: [] },
+  variables: ['ECHO_KEY', 'ECHO_URL'],
+  settings: { ECHO_HOME: '{home}/config in {root}' },
+  homeFiles: { '.echo/config.json': '{"home":"{home}"}' },
+  asking: { kind: 'settings' },
+  unasked: ['read', 'search'],
+  reports: { usage: true, cost: true },
+  files: 'client',
+  quirks: [],
+  isTried: true,
+};
+
+export interface AcpLifeOptions {
+  readonly row?: Partial<AgentRow>;
+  readonly setup?: EchoSetup;
+  readonly ports?: Partial<AcpPorts>;
+  /** What the tools of an attempt know besides how to run. */
+  readonly tools?: Partial<AgentTools>;
+}
+
+export type AcpLife = ReturnType<typeof openAcpLife>;
+
+/** A directory, and the echo agent as a process in it, without a sandbox. It outlives attempts. */
+export function openAcpLife({ row = {}, setup, ports = {}, tools = {} }: AcpLifeOptions = {}) {
+  const base = fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-acp-'));
+  const root = `${base}/root`;
+  fs.mkdirSync(root);
+  const clock = fakeClock();
+  const ids = createIdSource(clock, seededRng(5));
+  const timers = idleTimers();
+  const variables: Record<string, string> = {
+    PATH: process.env.PATH ?? '',
+    ECHO_KEY: SECRET,
+    ECHO_URL: 'http://127.0.0.1:1',
+    ...(setup && { ECHO_AGENT: JSON.stringify(setup) }),
+  };
+  const undoLog = openHostUndoLog(`${base}/undo`);
+  const files = openHostFilesystem({ root, store: openHostContentStore(`${base}/blobs`), undoLog });
+  if (!files.ok) throw new Error(files.error.message);
+  const checkpoints = createCheckpointStore();
+  const resources = createResources([resource(filesystem, files.value)]);
+  const session = createSession({ id: ids.mint<SessionId>(), clock });
+  const state = createExecutionState({ session, resources, clock, ids, checkpoints });
+  const locks = createPathLocks();
+  const children: ChildProcess[] = [];
+  const homes: string[] = [];
+  onTestFinished(() => {
+    for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    fs.rmSync(base, { recursive: true, force: true });
+  });
+
+  const benchFor = async (_: AgentBrief, turn: AnyTool) => {
+    const runner = createToolRunner({ state, tools: [turn], locks, evaluation: 'task', undoLog });
+    return ok({
+      runner,
+      tools: [turn],
+      fateOf: async (call: string) => (checkpoints.getPostSnapshot(call) === null ? 'undone' : 'committed'),
+      close: async () => {},
+      ...tools,
+    } satisfies AgentTools);
+  };
+
+  const runner = createAcpRunner({
+    agentOf: async () =>
+      ok({
+        row: { ...echoRow, ...row },
+        installed: { program: ['echo'], version: '1.0.0', from: 'command' as const },
+        variables,
+      }),
+    start(launch) {
+      const { process: started, child } = startEcho(launch.variables, root);
+      children.push(child);
+      return ok(started);
+    },
+    benchFor,
+    async configHome() {
+      const home = fs.mkdtempSync(`${base}/home-`);
+      homes.push(home);
+      return { path: home, remove: () => fs.rmSync(home, { recursive: true }) };
+    },
+    ...{ clock, ids, timers },
+    ...ports,
+  });
+
+  return {
+    root,
+    variables,
+    timers,
+    children,
+    homes,
+    /** Runs an attempt: its agent does these steps, one list for each prompt. */
+    run(
+      on: AgentSession,
+      steps: readonly EchoStep[] | readonly (readonly EchoStep[])[],
+      brief: Partial<AgentBrief> = {},
+    ): Promise<AgentOutcome> {
+      const prompts = (Array.isArray(steps[0]) ? steps : [steps]) as readonly (readonly EchoStep[])[];
+      return runner.run(
+        briefOf({ prompt: echoPrompt(...prompts), directory: root, permissions: 'gated', ...brief }),
+        on,
+      );
+    },
+    read: (file: string) => (fs.existsSync(`${root}/${file}`) ? fs.readFileSync(`${root}/${file}`, 'utf8') : undefined),
+    /** Whether any of its processes still runs. */
+    isAnyAlive: () => children.some(child => child.exitCode === null && child.signalCode === null),
+  };
+}
+
+/** Starts the echo agent. It is killed where the real one would be after its time to end. */
+export function startEcho(variables: Readonly<Record<string, string>>, directory: string) {
+  const child = spawn(process.execPath, [echoAgentProgram], { cwd: directory, env: variables });
+  let errors = '';
+  child.stderr.on('data', read => {
+    errors = (errors + read).slice(-8_000);
+  });
+  const ended = new Promise<{ readonly reason: string }>(resolve => {
+    child.on('error', thrown => resolve({ reason: `could not be started: ${thrown.message}` }));
+    child.on('close', (code, signal) =>
+      resolve({ reason: signal === null ? `exited with ${code}` : `was killed by ${signal}` }),
+    );
+  });
+  const started: AgentProcess = {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderrTail: () => errors,
+    ended,
+    kill() {
+      child.kill('SIGTERM');
+      child.kill('SIGKILL');
+    },
+    view: () => directory,
+  };
+  return { process: started, child };
+}

@@ -1,0 +1,296 @@
+import * as fs from 'node:fs';
+import path from 'node:path';
+import type { EchoCall, EchoSetup, EchoStep } from './echo-script.ts';
+
+/**
+ * An agent that speaks the Agent Client Protocol and does what the script in its prompt says, well or badly. It has no model, and shares
+ * no code with the client.
+ */
+const setup = JSON.parse(process.env.ECHO_AGENT ?? '{}') as EchoSetup;
+const session = `echo-${process.pid}`;
+const options = new Map((setup.options ?? []).map(option => [option.id, option.current]));
+const waiting = new Map<number, (answer: Answer) => void>();
+let nextId = 1;
+let isAuthenticated = setup.authenticate === undefined;
+let script: readonly (readonly EchoStep[])[] = [];
+let promptsSoFar = 0;
+let cancel = () => {};
+
+interface Answer {
+  readonly result?: { readonly [key: string]: unknown };
+  readonly error?: { readonly code: number; readonly message: string };
+}
+interface Incoming extends Answer {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: { readonly [key: string]: unknown };
+}
+/** The prompt under way. */
+interface Turn {
+  readonly text: string;
+  readonly id: number;
+  usage?: object;
+  stopReason: string;
+}
+class Ended extends Error {}
+
+const send = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const update = (fields: object, of = session) =>
+  send({ method: 'session/update', params: { sessionId: of, update: fields } });
+const say = (text: string) => update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
+
+function request(method: string, params: object): Promise<Answer> {
+  const id = nextId++;
+  send({ id, method, params: { sessionId: session, ...params } });
+  return new Promise(resolve => waiting.set(id, resolve));
+}
+
+let rest = '';
+process.stdin.setEncoding('utf8');
+process.stdin.on('data', (read: string) => {
+  const lines = (rest + read).split('\n');
+  rest = lines.pop() ?? '';
+  for (const line of lines) received(JSON.parse(line) as Incoming);
+});
+process.stdin.on('end', () => process.exit(0));
+
+function received({ id, method, params = {}, ...answer }: Incoming): void {
+  if (setup.silent === true) return;
+  if (method === undefined) {
+    if (id !== undefined) waiting.get(id)?.(answer);
+    return;
+  }
+  const reply = (result: object) => send({ id, result });
+  switch (method) {
+    case 'initialize':
+      reply({
+        protocolVersion: setup.protocolVersion ?? 1,
+        agentCapabilities: {},
+        agentInfo: { name: 'echo', version: '1.0.0' },
+        authMethods: setup.authenticate === undefined ? [] : [{ id: setup.authenticate, name: 'Echo' }],
+      });
+      return;
+    case 'authenticate':
+      isAuthenticated = params.methodId === setup.authenticate;
+      reply({});
+      return;
+    case 'session/new':
+      if (!isAuthenticated) send({ id, error: { code: -32000, message: 'Authentication required' } });
+      else
+        reply({
+          sessionId: session,
+          ...(setup.modes && {
+            modes: {
+              currentModeId: setup.modes.current,
+              availableModes: setup.modes.available.map(mode => ({ id: mode, name: mode })),
+            },
+          }),
+          ...(setup.options && { configOptions: configOptions() }),
+        });
+      return;
+    case 'session/set_mode':
+      if (setup.modes?.stays === true)
+        update({ sessionUpdate: 'current_mode_update', currentModeId: setup.modes.current });
+      reply({});
+      return;
+    case 'session/set_config_option': {
+      const option = setup.options?.find(one => one.id === params.configId);
+      if (option?.stays !== true) options.set(String(params.configId), String(params.value));
+      reply({ configOptions: configOptions() });
+      return;
+    }
+    case 'session/cancel':
+      cancel();
+      return;
+    case 'session/prompt':
+      void prompted(id ?? 0, params.prompt as readonly { readonly text: string }[]);
+      return;
+    default:
+      send({ id, error: { code: -32601, message: `no method ${method}` } });
+  }
+}
+
+function configOptions(): object[] {
+  return (setup.options ?? []).map(({ id, category, values }) => ({
+    ...{ id, name: id, type: 'select', currentValue: options.get(id) },
+    ...(category !== undefined && { category }),
+    options: values.map(value => ({ value, name: value })),
+  }));
+}
+
+async function prompted(id: number, blocks: readonly { readonly text: string }[]): Promise<void> {
+  const text = blocks.map(block => block.text).join('\n');
+  const given = /```echo\n(.*)\n```/s.exec(text)?.[1];
+  if (given !== undefined) {
+    script = JSON.parse(given);
+    promptsSoFar = 0;
+  }
+  const turn: Turn = { id, text, stopReason: 'end_turn' };
+  try {
+    await all(script[promptsSoFar++] ?? [], turn);
+  } catch (thrown) {
+    if (!(thrown instanceof Ended)) throw thrown;
+    if (turn.stopReason === '') return;
+  }
+  send({ id, result: { stopReason: turn.stopReason, ...(turn.usage && { usage: turn.usage }) } });
+}
+
+async function all(steps: readonly EchoStep[], turn: Turn): Promise<void> {
+  for (const step of steps) await one(step, turn);
+}
+
+async function one(step: EchoStep, turn: Turn): Promise<void> {
+  switch (step.do) {
+    case 'say':
+    case 'think': {
+      const kind = step.do === 'say' ? 'agent_message_chunk' : 'agent_thought_chunk';
+      for (let time = 0; time < (step.times ?? 1); time++)
+        update({ sessionUpdate: kind, content: { type: 'text', text: step.text } });
+      return;
+    }
+    case 'plan':
+      update({
+        sessionUpdate: 'plan',
+        entries: step.entries.map(content => ({ content, priority: 'medium', status: 'pending' })),
+      });
+      return;
+    case 'tool':
+      for (const [index, status] of step.statuses.entries())
+        if (index === 0) update({ sessionUpdate: 'tool_call', ...fieldsOf(step), status });
+        else update({ sessionUpdate: 'tool_call_update', toolCallId: `${step.id}-${process.pid}`, status });
+      return;
+    case 'ask':
+      return ask(step, turn);
+    case 'askAtOnce':
+      await Promise.all(step.asks.map(each => ask(each, turn)));
+      return;
+    case 'write':
+      fs.mkdirSync(path.dirname(path.resolve(step.file)), { recursive: true });
+      fs.writeFileSync(step.file, step.text);
+      return;
+    case 'append':
+      fs.appendFileSync(step.file, `${step.text}\n`);
+      return;
+    case 'link':
+      fs.symlinkSync(step.target, step.file);
+      return;
+    case 'clientRead': {
+      const { do: _, ...params } = step;
+      const { result, error } = await request('fs/read_text_file', params);
+      say(error === undefined ? `read ${JSON.stringify(result?.content)}` : `not read: ${error.code} ${error.message}`);
+      return;
+    }
+    case 'clientWrite': {
+      const { error } = await request('fs/write_text_file', { path: step.path, content: step.text });
+      say(error === undefined ? 'written' : `not written: ${error.code} ${error.message}`);
+      return;
+    }
+    case 'terminal': {
+      const { error } = await request('terminal/create', { command: step.command });
+      say(error === undefined ? 'a terminal' : `no terminal: ${error.code}`);
+      return;
+    }
+    case 'cost':
+      update({
+        sessionUpdate: 'usage_update',
+        ...{ used: 1, size: 2, cost: { amount: step.amount, currency: step.currency ?? 'USD' } },
+      });
+      return;
+    case 'tokens': {
+      const { inputTokens, outputTokens } = step;
+      turn.usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+      return;
+    }
+    case 'mode':
+      update({ sessionUpdate: 'current_mode_update', currentModeId: step.mode });
+      return;
+    case 'option':
+      options.set(step.id, step.value);
+      update({ sessionUpdate: 'config_option_update', configOptions: configOptions() });
+      return;
+    case 'update':
+      update(step.update, step.session);
+      return;
+    case 'variable':
+      say(process.env[step.name] ?? 'not set');
+      return;
+    case 'homeRead':
+      say(fs.readFileSync(path.join(process.env.HOME ?? '', step.file), 'utf8'));
+      return;
+    case 'repeat':
+      say(turn.text);
+      return;
+    case 'stderr':
+      process.stderr.write(`${step.text}\n`);
+      return;
+    case 'when':
+      if (process.env[step.variable] !== undefined) await all(step.then, turn);
+      return;
+    case 'stop':
+      turn.stopReason = step.reason;
+      throw new Ended();
+    case 'fail':
+      send({ id: turn.id, error: { code: step.code, message: step.message } });
+      turn.stopReason = '';
+      throw new Ended();
+    case 'line':
+      process.stdout.write(`${step.line}\n`);
+      return;
+    case 'longLine': {
+      const block = 'x'.repeat(1_000_000);
+      for (let sent = 0; sent < step.bytes; sent += block.length)
+        if (!process.stdout.write(block)) await new Promise(resolve => process.stdout.once('drain', resolve));
+      return;
+    }
+    case 'answerTwice':
+      send({ id: turn.id, result: { stopReason: 'end_turn' } });
+      return;
+    case 'hang':
+      await new Promise<void>(resolve => {
+        // Keeps the process alive, whatever happens to its input.
+        setInterval(() => {}, 1 << 30);
+        if (step.deaf !== true) cancel = resolve;
+      });
+      turn.stopReason = 'cancelled';
+      throw new Ended();
+    case 'exit':
+      process.stdout.write('', () => process.exit(step.code));
+      await new Promise(() => {});
+      return;
+    case 'ignoreTerm':
+      process.on('SIGTERM', () => {});
+      process.stdin.removeAllListeners('end');
+      return;
+  }
+}
+
+const OPTIONS = [
+  { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
+  { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+];
+
+async function ask(step: Extract<EchoStep, { readonly do: 'ask' }>, turn: Turn): Promise<void> {
+  const fields = fieldsOf(step);
+  const choices = step.options ?? OPTIONS;
+  update({ sessionUpdate: 'tool_call', ...fields, status: 'pending' });
+  const of = step.session === undefined ? {} : { sessionId: step.session };
+  const { result, error } = await request('session/request_permission', { ...of, toolCall: fields, options: choices });
+  if (error !== undefined) say(`not asked: ${error.code}`);
+  const { optionId } = (result?.outcome ?? {}) as { readonly optionId?: string };
+  const isAllowed = choices.find(choice => choice.optionId === optionId)?.kind.startsWith('allow') === true;
+  await all((isAllowed ? step.then : step.otherwise) ?? [], turn);
+  const status = isAllowed || step.regardless === true ? 'completed' : 'failed';
+  update({ sessionUpdate: 'tool_call_update', toolCallId: `${step.id}-${process.pid}`, status });
+}
+
+function fieldsOf({ id, kind, title, name, input, locations, diff }: EchoCall): object {
+  return {
+    ...{ toolCallId: `${id}-${process.pid}`, title },
+    ...(kind !== undefined && { kind }),
+    ...(name !== undefined && { name }),
+    ...(input !== undefined && { rawInput: input }),
+    ...(locations !== undefined && { locations }),
+    ...(diff !== undefined && { content: [{ type: 'diff', ...diff }] }),
+  };
+}
