@@ -54,8 +54,11 @@ export function optionsOf(
   if (wide !== undefined) return `commands cannot be confined to ${root}: it contains ${wide}`;
   if (refused.includes(root)) return `${root} is refused`;
   const view = viewOf({ root, machine, ...(rules && { rules }) });
-  const env = { ...harmlessEnv(view.home ?? HOME, '/tmp', view.path), ...passedOn(rules), ...command.env };
+  const { own: places } = command;
+  const harmless = () => ({ ...harmlessEnv(view.home ?? HOME, '/tmp', view.path), ...passedOn(rules) });
+  const env = { ...(places === undefined && harmless()), ...command.env };
 
+  const homes = places === undefined ? [] : [places.home];
   const size = sizes === undefined ? [] : ['--size', String(bytesOf(sizes.memoryMb))];
   const empty = (path: string): Mount => ({ path, kind: 'empty', options: [...size, '--tmpfs', path] });
   const mounts: readonly Mount[] = [
@@ -64,6 +67,8 @@ export function optionsOf(
     { path: root, kind: 'shown', options: ['--bind', root, root] },
     ...view.writable.map((path): Mount => ({ path, kind: 'shown', options: ['--bind', path, path] })),
     ...[...view.hidden, ...refused].map((path): Mount => ({ path, kind: 'hidden', options: hidden(path) })),
+    ...(places?.readable ?? []).map(path => readable(path)),
+    ...homes.map((path): Mount => ({ path, kind: 'shown', options: ['--bind', path, path] })),
   ];
   // The last entry for a path counts: the sort is stable.
   const ordered = mounts.toSorted((a, b) => depth(a.path) - depth(b.path));
@@ -97,7 +102,7 @@ export function optionsOf(
   return {
     arguments: options,
     inMemory: ['/dev/shm', ...own, ...view.covered],
-    writable: view.writable,
+    writable: [...view.writable, ...homes],
     isRootUnseen: inside.length === 0,
   };
 }

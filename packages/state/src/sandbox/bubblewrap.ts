@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import * as os from 'node:os';
 import type { Readable, Stream, Writable } from 'node:stream';
+import { Bug } from '@signalbox/model';
 import * as z from 'zod';
 import type { LayerEntry, Standby } from '../layers/layer.ts';
 import { quoted } from '../programs/shell-words.ts';
@@ -11,12 +12,14 @@ import { type BubblewrapPrivileges, optionsOf } from './bubblewrap-options.ts';
 import { type CommandCgroup, makeCgroup } from './cgroup.ts';
 import { DEFAULT_LIMITS, type LimitName } from './command-limits.ts';
 import { COMMAND_STDIO, FILTER_FD, OPTIONS_FD, STATUS_FD } from './command-pipes.ts';
-import type { CommandSandbox, ConfinedCommand } from './command-sandbox.ts';
+import type { CommandSandbox, ConfinedCommand, InteractiveCommand } from './command-sandbox.ts';
 import { createRecentMachineView } from './command-view.ts';
-import { type LimitWatch, watchedPlace, watchLimits } from './limit-watch.ts';
-import { findProcess, type ProcessIdentity, processEnd } from './process-identity.ts';
+import { GRACE_MS, type InteractiveProcess, notOpened } from './interactive-process.ts';
+import { type LimitWatch, STAYING_PACE, watchedPlace, watchLimits } from './limit-watch.ts';
+import { childrenOf, findProcess, type ProcessIdentity, processEnd } from './process-identity.ts';
 import { boundProcesses, canBoundProcesses, type LimitPrograms, limitProcess } from './resource-limits.ts';
 import { type CommandEnd, handOver, notStarted, type RunningCommand } from './running-command.ts';
+import { NO_RULES } from './sandbox-rules.ts';
 import { endStuckSandboxes } from './stuck-sandboxes.ts';
 
 /**
@@ -35,6 +38,8 @@ import { endStuckSandboxes } from './stuck-sandboxes.ts';
  * 6. Namespaces do not cover everything that the kernel keeps for a user. A filter refuses the calls that reach the rest.
  * 7. On a layer mounted ahead, `bwrap` is started ahead too, with the options of the last command on the same root, and a shell
  *    in it waits for its program. It is used only for a command whose options would be exactly the same now.
+ * 8. A program that stays has our pipes as its standard streams, and nothing is started ahead for it. It is asked to end by a signal
+ *    to the processes below the first one, which ignores it.
  */
 export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filters }: BubblewrapSetup): CommandSandbox {
   const machine = createRecentMachineView();
@@ -48,7 +53,7 @@ export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filter
     const cgroup = makeCgroup(limits);
     const limited = limitProcess(limits, layer?.isMapped === true);
     const script = [cgroup?.enter ?? ':', limited, `exec ${quoted(outer)} ${program}`].join('\n');
-    const child = layer?.start(script) ?? started(script);
+    const child = layer?.start(script) ?? started(script, command.own !== undefined);
     lowerPriority(child);
     // Starting `bwrap` takes time, and it then waits for its options.
     const options = optionsFor(command);
@@ -66,7 +71,8 @@ export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filter
     const needsBound = privileges === 'capabilities' && cgroup === undefined && canBoundProcesses(programs);
     const process = running(child, layer && { entry: layer, go }, {
       watch(pid, exceeded) {
-        return watchLimits(pid, limits, watchedPlace(written, options.inMemory, limits), exceeded);
+        const pace = command.own && STAYING_PACE;
+        return watchLimits(pid, limits, watchedPlace(written, options.inMemory, limits), exceeded, pace);
       },
       ...(needsBound && { bound: pid => boundProcesses(programs, pid, limits) }),
       cgroup,
@@ -110,7 +116,23 @@ export function createBubblewrap({ bwrap, programs, privileges, hasSizes, filter
       launchNext(command, layer);
       return ready.begin(command.command);
     },
+    open(command) {
+      const { layer } = command;
+      const ready = layer && waiting.get(layer);
+      if (ready !== undefined) {
+        layer?.ahead(undefined);
+        ready.end();
+        return notOpened({ kind: 'other layer' });
+      }
+      const launched = launch(confined(command), quoted(command.command));
+      return typeof launched === 'string' ? notOpened({ kind: 'not started', reason: launched }) : launched.attach();
+    },
   };
+}
+
+function confined({ variables, limits, readable, home, ...command }: InteractiveCommand): ConfinedCommand {
+  const rules = { ...NO_RULES, network: 'host' as const, limits };
+  return { ...command, env: variables, rules, own: { readable, home } };
 }
 
 function limitsOf({ rules }: ConfinedCommand) {
@@ -126,10 +148,13 @@ interface Launched extends Standby {
   readonly key: string;
   readonly isRootUnseen: boolean;
   begin(program?: readonly string[]): RunningCommand;
+  /** Begins a program that stays. */
+  attach(): InteractiveProcess;
 }
 
-function started(script: string): ChildProcess {
-  return startProgram('/bin/sh', ['-c', script], { cwd: '/', env: {}, detached: true, stdio: COMMAND_STDIO });
+function started(script: string, hasInput: boolean): ChildProcess {
+  const stdio = hasInput ? COMMAND_STDIO.with(0, 'pipe') : COMMAND_STDIO;
+  return startProgram('/bin/sh', ['-c', script], { cwd: '/', env: {}, detached: true, stdio });
 }
 
 export interface BubblewrapSetup {
@@ -194,8 +219,11 @@ function running(
   child: ChildProcess,
   layer: Entering | undefined,
   bounds: Bounds,
-): Pick<Launched, 'begin' | 'isAlive' | 'end'> {
+): Pick<Launched, 'begin' | 'attach' | 'isAlive' | 'end'> {
   let hasBegun = false;
+  /** Whether somebody else reads the output, at their own pace. */
+  let isAttached = false;
+  let killing: NodeJS.Timeout | undefined;
   /** The shell's message if it cannot exec the program; the program does not know it. */
   const failure = randomUUID();
   let isOnLayer = false;
@@ -258,6 +286,7 @@ function running(
     );
     const close = async (signal: NodeJS.Signals | null) => {
       watched?.end();
+      clearTimeout(killing);
       const left = first;
       first = undefined;
       const isGone = left === undefined || (await processEnd(left));
@@ -268,6 +297,7 @@ function running(
       if (exitCode !== 0 && !isKilled) limit ??= enforced;
       if (limit !== undefined && !isKilled) resolve({ kind: 'limit', limit });
       else if (isKilled || !isGone) resolve({ kind: 'killed', signal: 'SIGKILL' });
+      else if (killing !== undefined) resolve({ kind: 'killed', signal: 'SIGTERM' });
       else if (exitCode !== undefined && said.includes(failure))
         resolve({ kind: 'not started', reason: refusalIn(said) });
       else if (exitCode !== undefined) resolve({ kind: 'exited', exitCode });
@@ -277,24 +307,45 @@ function running(
       else resolve({ kind: 'not started', reason: said.trim() });
     };
     child.once('exit', async (_, signal) => {
-      await Promise.all([child.stdout, child.stderr, child.stdio[STATUS_FD]].map(closing));
+      const pipes = [...(isAttached ? [] : [child.stdout]), child.stderr, child.stdio[STATUS_FD]];
+      await Promise.all(pipes.map(closing));
       await close(signal);
     });
   });
+  const kill = () => {
+    isKilled = true;
+    killFirst();
+  };
+  const begun = () => {
+    hasBegun = true;
+    for (const one of [child, ...child.stdio]) (one as Socket | ChildProcess | null)?.ref();
+  };
   return {
     begin(program) {
-      hasBegun = true;
-      for (const one of [child, ...child.stdio]) (one as Socket | ChildProcess | null)?.ref();
+      begun();
       if (program !== undefined)
         send(child, 0, `trap 'echo ${failure} >&2' EXIT; exec ${quoted(program)} < /dev/null\n`);
       watch();
       return {
         onOutput: take => handOver(child, take),
-        kill() {
-          isKilled = true;
-          killFirst();
-        },
+        kill,
         ended,
+      };
+    },
+    attach() {
+      begun();
+      isAttached = true;
+      watch();
+      const { stdin, stdout, stderr } = child;
+      if (stdin === null || stdout === null || stderr === null) throw new Bug('the program has no standard streams');
+      stdin.on('error', () => {});
+      return {
+        ...{ stdin, stdout, stderr, ended },
+        stop() {
+          if (killing !== undefined || isKilled) return;
+          if (first === undefined || !isAsked(first)) return kill();
+          killing = setTimeout(kill, GRACE_MS);
+        },
       };
     },
     isAlive: () => child.exitCode === null && child.signalCode === null,
@@ -304,6 +355,19 @@ function running(
       for (const pipe of child.stdio) (pipe as Socket | null)?.destroy();
     },
   };
+}
+
+/** Whether the processes below a namespace's first one could be asked to end. */
+function isAsked({ pid }: ProcessIdentity): boolean {
+  let isAnyone = false;
+  for (const child of childrenOf(pid)) {
+    try {
+      isAnyone = process.kill(child, 'SIGTERM') || isAnyone;
+    } catch {
+      // It has already ended.
+    }
+  }
+  return isAnyone;
 }
 
 /** Why a shell could not exec a program. */

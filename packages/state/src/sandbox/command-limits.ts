@@ -17,6 +17,11 @@ export type LimitName = 'memory' | 'processes' | 'file size' | 'disk' | 'time';
 
 export const DEFAULT_LIMITS: CommandLimits = commandLimits.parse({});
 
+/** Limits of an agent's process and everything it starts. Its time is not limited here. */
+export const AGENT_LIMITS: CommandLimits = commandLimits.parse({
+  ...{ memoryMb: 8192, processes: 4096, fileMb: 4096, diskMb: 16_384 },
+});
+
 export const bytesOf = (megabytes: number): number => megabytes * MB;
 
 /** The limit in words, for the result of a command that it ended. */

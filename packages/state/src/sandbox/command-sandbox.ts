@@ -1,5 +1,7 @@
 import { type ErrorEnvelope, failure } from '@signalbox/model';
 import type { LayerEntry } from '../layers/layer.ts';
+import type { CommandLimits } from './command-limits.ts';
+import type { InteractiveProcess } from './interactive-process.ts';
 import type { RunningCommand } from './running-command.ts';
 import type { SandboxRules } from './sandbox-rules.ts';
 
@@ -17,6 +19,23 @@ export interface ConfinedCommand {
   readonly rules?: SandboxRules;
   /** The layer of the root that it runs on, instead of the root itself. */
   readonly layer?: LayerEntry;
+  /** Only for a program that stays. Its `env` is then all that it sees. */
+  readonly own?: OwnPlaces;
+}
+
+/** Places shown at their own paths, even inside a refused directory. Credentials in them are not hidden. */
+export interface OwnPlaces {
+  readonly readable: readonly string[];
+  /** Writable; what is written there stays. */
+  readonly home: string;
+}
+
+/** A program that stays and exchanges messages with us over its standard streams, such as an agent. Its network is open. */
+export interface InteractiveCommand extends Pick<ConfinedCommand, 'command' | 'root' | 'refused' | 'layer'>, OwnPlaces {
+  /** All variables that it sees. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Except for the time: it may stay as long as it is needed. */
+  readonly limits: CommandLimits;
 }
 
 /**
@@ -33,6 +52,8 @@ export interface CommandSandbox {
   readonly name: 'bubblewrap' | 'seatbelt';
   /** Does not throw: a program that cannot be started is reported as ended. */
   start(command: ConfinedCommand): RunningCommand;
+  /** Starts a program that stays, by the same rules except for the third. Does not throw either. */
+  open(command: InteractiveCommand): InteractiveProcess;
 }
 
 export type SandboxMissingError = ErrorEnvelope<'tool/sandbox-missing'>;

@@ -18,6 +18,7 @@ export function watchLimits(
   limits: CommandLimits,
   place: WatchedPlace,
   exceeded: (limit: LimitName) => void,
+  { intervalMs, longestMs }: WatchPace = COMMAND_PACE,
 ): LimitWatch {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -26,7 +27,7 @@ export function watchLimits(
     const limit = limitReached(first, limits, place);
     if (isOver) return;
     if (limit !== undefined) return exceeded(limit);
-    timer = setTimeout(look, Math.min(LONGEST_MS, Math.max(INTERVAL_MS, (performance.now() - begun) * REST)));
+    timer = setTimeout(look, Math.min(longestMs, Math.max(intervalMs, (performance.now() - begun) * REST)));
   };
   look();
   return {
@@ -91,9 +92,16 @@ function roomAt(directory: string): Room {
   }
 }
 
-const INTERVAL_MS = 25;
+/** How far apart two checks are. */
+export interface WatchPace {
+  readonly intervalMs: number;
+  readonly longestMs: number;
+}
+
 /** A command that multiplies must not outrun the checks. */
-const LONGEST_MS = 100;
+const COMMAND_PACE: WatchPace = { intervalMs: 25, longestMs: 100 };
+/** A program that stays mostly waits; the kernel's limits bound what it does between two checks. */
+export const STAYING_PACE: WatchPace = { intervalMs: 200, longestMs: 1000 };
 /** The pause between checks, as a multiple of their duration. */
 const REST = 10;
 const TMPFS = 0x01021994;

@@ -14,6 +14,15 @@ export function findProcess(pid: number): ProcessIdentity | undefined {
   return startedAt === undefined || state === 'Z' ? undefined : { pid, startedAt };
 }
 
+/** The processes that a process started, or that were left to it. Empty if the kernel does not say. */
+export function childrenOf(pid: number): readonly number[] {
+  try {
+    return fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
 /** Waits until a process has ended; false if it does not. It is not our child, so we must poll. */
 export async function processEnd({ pid, startedAt }: ProcessIdentity): Promise<boolean> {
   for (let waited = 0; waited < PATIENCE_MS; waited += POLL_MS) {

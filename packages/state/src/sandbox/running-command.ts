@@ -1,4 +1,5 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { startProgram } from '../programs/start-program.ts';
 import type { LimitName } from './command-limits.ts';
@@ -55,7 +56,8 @@ export function handOver(child: ChildProcess, take: (chunk: Buffer) => void): vo
   child.stderr?.on('data', take);
 }
 
-async function groupEnding(child: ChildProcess): Promise<CommandEnd> {
+/** Settles once the group is gone and the rest of `pipes` was delivered. */
+export async function groupEnding(child: ChildProcess, pipes = [child.stdout, child.stderr]): Promise<CommandEnd> {
   const ended = await new Promise<CommandEnd>(resolve => {
     child.once('error', (cause: NodeJS.ErrnoException) =>
       resolve({ kind: 'not started', reason: cause.code ?? cause.message }),
@@ -69,13 +71,12 @@ async function groupEnding(child: ChildProcess): Promise<CommandEnd> {
   for (let waited = 0; waited < GROUP_PATIENCE_MS && killGroup(child); waited += GROUP_POLL_MS) {
     await setTimeout(GROUP_POLL_MS);
   }
-  await closed(child);
+  await closed(pipes.filter(pipe => pipe !== null));
   return ended;
 }
 
 /** Waits for the rest of the output, but not for a process that left the group and still holds the pipes. */
-async function closed(child: ChildProcess): Promise<void> {
-  const pipes = [child.stdout, child.stderr].filter(pipe => pipe !== null);
+async function closed(pipes: readonly Readable[]): Promise<void> {
   let forget: NodeJS.Timeout | undefined;
   const patience = new Promise<void>(resolve => {
     forget = globalThis.setTimeout(resolve, PIPE_PATIENCE_MS);
@@ -89,10 +90,10 @@ async function closed(child: ChildProcess): Promise<void> {
 }
 
 /** Whether the group still had a process. */
-function killGroup(child: ChildProcess): boolean {
+export function killGroup(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): boolean {
   if (child.pid === undefined) return false;
   try {
-    return process.kill(-child.pid, 'SIGKILL');
+    return process.kill(-child.pid, signal);
   } catch {
     return false;
   }

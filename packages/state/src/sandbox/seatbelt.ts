@@ -1,10 +1,12 @@
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
-import { bytesOf, DEFAULT_LIMITS } from './command-limits.ts';
+import { bytesOf, type CommandLimits, DEFAULT_LIMITS } from './command-limits.ts';
 import { type CommandSandbox, type ConfinedCommand, harmlessEnv, passedOn } from './command-sandbox.ts';
 import { type CommandView, viewOf } from './command-view.ts';
+import { notOpened, openInGroup } from './interactive-process.ts';
 import { notStarted, type RunningCommand, startInGroup } from './running-command.ts';
+import { NO_RULES } from './sandbox-rules.ts';
 
 /**
  * Confinement by macOS's `sandbox-exec`. macOS has no process namespaces: leftover processes stay confined, but a process that
@@ -13,6 +15,20 @@ import { notStarted, type RunningCommand, startInGroup } from './running-command
 export function createSeatbelt(program: string): CommandSandbox {
   return {
     name: 'seatbelt',
+    open({ command, root, variables, limits, readable, home, ...rest }) {
+      const refused = rest.refused.filter(one => fs.existsSync(one)).map(one => fs.realpathSync(one));
+      if (root === '/' || refused.includes(root))
+        return notOpened({ kind: 'not started', reason: `${root} is refused` });
+      const own = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-agent-')));
+      const rules = { ...NO_RULES, network: 'host' as const, limits };
+      const view = viewOf({ root, rules });
+      const profile = seatbeltProfile({ root, refused, rules, own: { readable, home } }, own, view);
+      // macOS has no private /tmp.
+      const env = [...ENV, ...words({ ...variables, TMPDIR: own })];
+      return openInGroup([program, '-p', profile, ...limited(limits), ...env, ...command], { cwd: root, env: {} }, () =>
+        fs.rmSync(own, { recursive: true, force: true }),
+      );
+    },
     start(command) {
       const refused = command.refused.filter(one => fs.existsSync(one)).map(one => fs.realpathSync(one));
       if (command.root === '/' || refused.includes(command.root)) return notStarted(`${command.root} is refused`);
@@ -20,18 +36,26 @@ export function createSeatbelt(program: string): CommandSandbox {
       const { rules, root } = command;
       const view = viewOf({ root, ...(rules && { rules }) });
       // The command's variables must not reach `sandbox-exec` itself.
-      const variables = Object.entries({ ...harmlessEnv(own, own, view.path), ...passedOn(rules), ...command.env });
-      const env = ['/usr/bin/env', '-i', ...variables.map(([name, value]) => `${name}=${value}`)];
-      const blocks = bytesOf((rules?.limits ?? DEFAULT_LIMITS).fileMb) / BLOCK;
-      const limited = ['/bin/sh', '-c', 'ulimit -c 0; ulimit -f "$0"; exec "$@"', String(blocks)];
+      const env = [...ENV, ...words({ ...harmlessEnv(own, own, view.path), ...passedOn(rules), ...command.env })];
+      const profile = seatbeltProfile({ ...command, refused }, own, view);
       const running = startInGroup(
-        [program, '-p', seatbeltProfile({ ...command, refused }, own, view), ...limited, ...env, ...command.command],
+        [program, '-p', profile, ...limited(rules?.limits ?? DEFAULT_LIMITS), ...env, ...command.command],
         { cwd: root, env: {} },
         () => fs.rmSync(own, { recursive: true, force: true }),
       );
       return withFileLimit(running);
     },
   };
+}
+
+const ENV = ['/usr/bin/env', '-i'];
+
+function words(variables: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+}
+
+function limited({ fileMb }: CommandLimits): readonly string[] {
+  return ['/bin/sh', '-c', 'ulimit -c 0; ulimit -f "$0"; exec "$@"', String(bytesOf(fileMb) / BLOCK)];
 }
 
 /** The unit of `ulimit -f`. */
@@ -49,7 +73,7 @@ function withFileLimit(running: RunningCommand): RunningCommand {
  * resolved otherwise.
  */
 export function seatbeltProfile(
-  { root, refused, rules }: Pick<ConfinedCommand, 'root' | 'refused' | 'rules'>,
+  { root, refused, rules, own: shown }: Pick<ConfinedCommand, 'root' | 'refused' | 'rules' | 'own'>,
   own: string,
   view: Pick<CommandView, 'readable' | 'writable' | 'hidden'>,
 ): string {
@@ -59,6 +83,8 @@ export function seatbeltProfile(
     ...view.readable.map(place => place.path).map(ruled('allow file-read*')),
     ...[root, own, ...view.writable].map(ruled('allow file-read* file-write*')),
     ...[...view.hidden, ...refused].map(ruled('deny file-read* file-write*')),
+    ...(shown?.readable ?? []).map(ruled('allow file-read*')),
+    ...(shown === undefined ? [] : [shown.home]).map(ruled('allow file-read* file-write*')),
   ].toSorted((a, b) => depth(a.path) - depth(b.path));
   return [
     '(version 1)',
