@@ -37,15 +37,19 @@ describe('which agent does the work', () => {
     for (const vendor of ['claude', 'codex', 'gemini', 'openai', 'any'] as const)
       expect(register.choose({ vendor })).toEqual({ kind: 'builtin' });
     put('agents/claude/node_modules/@vendor/claude-acp/package.json', '{"version":"1.2.3"}');
+    put('agents/claude/node_modules/@vendor/claude-acp/dist/index.js', '');
     expect(register.choose({ vendor: 'claude', plugin: 'builtin' })).toEqual({ kind: 'builtin' });
   });
 
   it("[A713] is the vendor's own, installed in the data directory", () => {
     const { register, put, dataDirectory } = given();
     put('agents/claude/node_modules/@vendor/claude-acp/package.json', '{"version":"1.2.3"}');
+    expect(register.choose({ vendor: 'claude' })).toEqual({ kind: 'builtin' });
+    put('agents/claude/node_modules/@vendor/claude-acp/dist/index.js', '');
     put('agents/gemini/node_modules/@vendor/gemini-acp/package.json', '{"version":"2.0.0"}');
+    put('agents/gemini/node_modules/.bin/gemini', '');
     const directory = `${dataDirectory}/agents/claude`;
-    const node = fs.realpathSync(process.execPath);
+    const node = process.execPath;
     const script = `${directory}/node_modules/@vendor/claude-acp/dist/index.js`;
     expect(register.choose({ vendor: 'claude' })).toEqual({
       kind: 'installed',
