@@ -59,4 +59,4 @@ export interface InstalledAgent {
   readonly from: 'data directory' | 'PATH' | 'command';
 }
 
-export const AGENT_ROWS: readonly AgentRow[] = [];
+export { AGENT_ROWS } from './agent-rows.ts';

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
-import type { AgentRow, InstalledAgent } from '@signalbox/adapters/agents';
+import { type AgentRow, type InstalledAgent, installedIn } from '@signalbox/adapters/agents';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -11,23 +11,9 @@ export function agentDirectory(dataDirectory: string, id: string): string {
 
 /** Looks in the data directory, then on the PATH. */
 export function findInstalled(row: AgentRow, dataDirectory: string, env: Environment): InstalledAgent | undefined {
-  return inDataDirectory(row, dataDirectory) ?? onPath(row, env);
-}
-
-function inDataDirectory(row: AgentRow, dataDirectory: string): InstalledAgent | undefined {
-  const { package: of, start } = row;
-  if (of === undefined) return undefined;
   const folder = agentDirectory(dataDirectory, row.id);
-  const own = path.join(folder, 'node_modules', of.name);
-  const version = versionIn(own);
-  if (version === undefined) return undefined;
-  const directory = fs.realpathSync(folder);
-  const modules = path.join(directory, 'node_modules');
-  const program =
-    start.kind === 'script'
-      ? [fs.realpathSync(process.execPath), path.join(modules, of.name, start.file)]
-      : [path.join(modules, '.bin', start.file)];
-  return { directory, program: [...program, ...start.args], version, from: 'data directory' };
+  const own = fs.existsSync(folder) ? installedIn(row, fs.realpathSync(folder)) : undefined;
+  return own ?? onPath(row, env);
 }
 
 function onPath(row: AgentRow, env: Environment): InstalledAgent | undefined {

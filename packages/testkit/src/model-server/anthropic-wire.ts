@@ -21,7 +21,7 @@ const request = z.looseObject({
   max_tokens: z.int().positive(),
   system: z.union([z.string(), z.array(textBlock)]).default(''),
   messages: z.array(
-    z.looseObject({ role: z.enum(['user', 'assistant']), content: z.union([z.string(), z.array(block)]) }),
+    z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: z.union([z.string(), z.array(block)]) }),
   ),
   tools: z
     .array(z.looseObject({ name: z.string(), description: z.string().default(''), input_schema: jsonObject }))
@@ -44,6 +44,7 @@ const errorTypes: Readonly<Record<number, string>> = {
 export const anthropicWire: Wire = {
   vendor: 'anthropic',
   route: path => (path.endsWith('/v1/messages') ? { model: '' } : undefined),
+  counted: path => (path.endsWith('/v1/messages/count_tokens') ? { input_tokens: 100 } : undefined),
   unauthorized(headers) {
     if (!headers['x-api-key'] && !headers.authorization) return 'x-api-key header is required';
     return headers['anthropic-version'] ? undefined : 'anthropic-version: header is required';
@@ -52,6 +53,7 @@ export const anthropicWire: Wire = {
     const parsed = request.safeParse(body);
     if (!parsed.success) return z.prettifyError(parsed.error);
     const { data } = parsed;
+    const system = [typeof data.system === 'string' ? data.system : data.system.map(part => part.text).join('\n')];
     const messages: WireMessage[] = [];
     for (const [index, message] of data.messages.entries()) {
       const blocks =
@@ -62,11 +64,15 @@ export const anthropicWire: Wire = {
         if (typeof read === 'string') return `messages.${index}: ${read}`;
         parts.push(read);
       }
-      messages.push({ role: message.role, parts });
+      if (message.role === 'system') {
+        const problem = systemProblem(parts, messages.at(-1));
+        if (problem !== undefined) return `messages.${index}: ${problem}`;
+        system.push(...parts.flatMap(part => (part.kind === 'text' ? [part.text] : [])));
+      } else messages.push({ role: message.role, parts });
     }
     return {
       model: data.model,
-      system: typeof data.system === 'string' ? data.system : data.system.map(part => part.text).join('\n'),
+      system: system.filter(text => text !== '').join('\n'),
       messages: joined(messages),
       tools: data.tools.map(tool => ({ name: tool.name, description: tool.description, schema: tool.input_schema })),
       stream: data.stream,
@@ -110,6 +116,12 @@ export const anthropicWire: Wire = {
     data: { type: 'error', error: { type: 'overloaded_error', message } },
   }),
 };
+
+/** Instructions may follow a message of the user; they are no turn of their own. */
+function systemProblem(parts: readonly WirePart[], before: WireMessage | undefined): string | undefined {
+  if (before?.role !== 'user') return 'a system message must follow a message of the user';
+  return parts.every(part => part.kind === 'text') ? undefined : 'a system message must be text';
+}
 
 type Block =
   | { type: 'text'; text: string }

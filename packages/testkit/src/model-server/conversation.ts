@@ -45,12 +45,13 @@ export function conversationProblem(messages: readonly WireMessage[]): string | 
 /** Why a real server would reject the offered tools. */
 export function toolsProblem(tools: readonly OfferedTool[]): string | undefined {
   const names = new Set<string>();
-  for (const { name, schema } of tools) {
-    if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return `tools: ${JSON.stringify(name)} is not a name for a tool`;
-    if (names.has(name)) return `tools: the name ${name} is used twice`;
+  for (const { name, namespace = '', schema } of tools) {
+    const wrong = [name, ...(namespace === '' ? [] : [namespace])].find(one => !/^[A-Za-z0-9_-]{1,64}$/.test(one));
+    if (wrong !== undefined) return `tools: ${JSON.stringify(wrong)} is not a name for a tool`;
+    if (names.has(`${namespace}.${name}`)) return `tools: the name ${name} is used twice`;
     if (schema.type !== 'object' && Object.keys(schema).length > 0)
       return `tools: the schema of ${name} is not of an object`;
-    names.add(name);
+    names.add(`${namespace}.${name}`);
   }
   return undefined;
 }

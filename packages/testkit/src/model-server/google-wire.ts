@@ -51,6 +51,7 @@ export const googleWire: Wire = {
     const found = /\/models\/([^/:]+):(generateContent|streamGenerateContent)$/.exec(path);
     return found?.[1] === undefined ? undefined : { model: found[1], stream: found[2] === 'streamGenerateContent' };
   },
+  counted: path => (/\/models\/[^/:]+:countTokens$/.test(path) ? { totalTokens: 100 } : undefined),
   unauthorized(headers, query) {
     if (headers['x-goog-api-key'] || query.get('key')) return undefined;
     return "Method doesn't allow unregistered callers. Please use API Key.";

@@ -27,6 +27,10 @@ export type SaidPart =
 
 export interface OfferedTool {
   readonly name: string;
+  /** The group that a format puts the tool in; its name is unique there. */
+  readonly namespace?: string;
+  /** The tool takes text instead of JSON, and has no schema. */
+  readonly takesText?: true;
   readonly description: string;
   readonly schema: JsonObject;
 }
@@ -50,6 +54,8 @@ export interface ModelAnswer {
 
 interface ScriptedCall {
   readonly tool: string;
+  readonly namespace?: string;
+  /** A string for a tool that takes text. */
   readonly input: Json;
   /** Sent instead of the input if the format has it as text. */
   readonly rawInput?: string;

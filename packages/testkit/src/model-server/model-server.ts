@@ -48,6 +48,8 @@ export interface ModelServerOptions {
 
 const wires: readonly Wire[] = [anthropicWire, openaiResponsesWire, openaiChatWire, googleWire];
 const secretHeaders = /^(authorization|x-api-key|x-goog-api-key|cookie)$/;
+/** No model by name: each client takes the one that it was told to use. */
+const MODELS = { object: 'list', data: [], has_more: false };
 const DEFAULT_USAGE = { input: 100, output: 20, cached: 0 };
 
 export async function startModelServer(script: ModelScript, options: ModelServerOptions = {}): Promise<ModelServer> {
@@ -90,6 +92,15 @@ export async function startModelServer(script: ModelScript, options: ModelServer
         ...fields,
       });
     };
+    const aside = asideOf(request.method ?? '', url.pathname);
+    if (aside !== undefined) {
+      const { wire, answer } = aside;
+      const unauthorized = wire === undefined ? keyMissing(headers) : wire.unauthorized(headers, url.searchParams);
+      if (unauthorized === undefined) record({ status: 200 });
+      else record({ status: 401, refusal: unauthorized });
+      if (unauthorized === undefined) return sendJson(response, 200, answer);
+      return sendJson(response, 401, (wire ?? openaiChatWire).refusal(401, unauthorized));
+    }
     const routed = wires.flatMap(wire => {
       const route = wire.route(url.pathname);
       return route === undefined ? [] : [{ wire, route }];
@@ -129,6 +140,7 @@ export async function startModelServer(script: ModelScript, options: ModelServer
       model: asked.model,
       call: asked.call,
       usage: { ...DEFAULT_USAGE, ...reply.usage },
+      tools: asked.tools,
     };
     if (reply.fault?.kind === 'slow-start') await gate.hold();
     for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
@@ -183,6 +195,21 @@ export async function startModelServer(script: ModelScript, options: ModelServer
     }
     response.end();
   }
+}
+
+/** What clients ask beside turns of a conversation: the models there are, and how long a request is. Scripts know nothing of it. */
+function asideOf(method: string, path: string): { readonly wire?: Wire; readonly answer: Json } | undefined {
+  if (method === 'GET') return path.endsWith('/models') ? { answer: MODELS } : undefined;
+  for (const wire of method === 'POST' ? wires : []) {
+    const answer = wire.counted?.(path);
+    if (answer !== undefined) return { wire, answer };
+  }
+  return undefined;
+}
+
+/** Vendors list their models at one path, so that any key lets in. */
+function keyMissing(headers: Readonly<Record<string, string>>): string | undefined {
+  return Object.keys(headers).some(name => secretHeaders.test(name)) ? undefined : 'a key is required';
 }
 
 function encoded({ event, data }: WireEvent): string {

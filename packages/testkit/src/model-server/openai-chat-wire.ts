@@ -16,11 +16,18 @@ const message = z.discriminatedUnion('role', [
     content: content.nullish(),
     tool_calls: z
       .array(
-        z.looseObject({
-          id: z.string(),
-          type: z.literal('function'),
-          function: z.looseObject({ name: z.string(), arguments: z.string() }),
-        }),
+        z.discriminatedUnion('type', [
+          z.looseObject({
+            id: z.string(),
+            type: z.literal('function'),
+            function: z.looseObject({ name: z.string(), arguments: z.string() }),
+          }),
+          z.looseObject({
+            id: z.string(),
+            type: z.literal('custom'),
+            custom: z.looseObject({ name: z.string(), input: z.string() }),
+          }),
+        ]),
       )
       .default([]),
   }),
@@ -31,14 +38,20 @@ const request = z.looseObject({
   messages: z.array(message),
   tools: z
     .array(
-      z.looseObject({
-        type: z.literal('function'),
-        function: z.looseObject({
-          name: z.string(),
-          description: z.string().default(''),
-          parameters: jsonObject,
+      z.discriminatedUnion('type', [
+        z.looseObject({
+          type: z.literal('function'),
+          function: z.looseObject({
+            name: z.string(),
+            description: z.string().default(''),
+            parameters: jsonObject,
+          }),
         }),
-      }),
+        z.looseObject({
+          type: z.literal('custom'),
+          custom: z.looseObject({ name: z.string(), description: z.string().default('') }),
+        }),
+      ]),
     )
     .default([]),
   stream: z.boolean().default(false),
@@ -60,11 +73,15 @@ export const openaiChatWire: Wire = {
       model: data.model,
       system: data.messages.flatMap(one => (isSystem(one) && 'content' in one ? [one.content ?? ''] : [])).join('\n'),
       messages: joined(data.messages.filter(one => !isSystem(one)).map(readMessage)),
-      tools: data.tools.map(({ function: tool }) => ({
-        name: tool.name,
-        description: tool.description,
-        schema: tool.parameters,
-      })),
+      tools: data.tools.map(tool =>
+        tool.type === 'custom'
+          ? { name: tool.custom.name, description: tool.custom.description, schema: {}, takesText: true }
+          : {
+              name: tool.function.name,
+              description: tool.function.description,
+              schema: tool.function.parameters,
+            },
+      ),
       stream: data.stream,
       wantsJson: data.response_format?.type.startsWith('json') ?? false,
     };
@@ -93,10 +110,21 @@ export const openaiChatWire: Wire = {
     const chunk = (delta: JsonObject, finish_reason: string | null = null): WireEvent => ({
       data: { ...base, choices: [{ index: 0, delta, finish_reason }] },
     });
-    const calls = callsOf(answer, context).flatMap(({ function: { name, arguments: input }, ...call }, index) => [
-      chunk({ tool_calls: [{ index, ...call, function: { name, arguments: '' } }] }),
-      ...textDeltas(input).map(part => chunk({ tool_calls: [{ index, function: { arguments: part } }] })),
-    ]);
+    const calls = callsOf(answer, context).flatMap((call, index) => {
+      const piece = (fields: JsonObject) => chunk({ tool_calls: [{ index, ...fields }] });
+      if (call.type === 'custom') {
+        const { custom, ...rest } = call;
+        return [
+          piece({ ...rest, custom: { name: custom.name, input: '' } }),
+          ...textDeltas(custom.input).map(input => piece({ custom: { input } })),
+        ];
+      }
+      const { function: called, ...rest } = call;
+      return [
+        piece({ ...rest, function: { name: called.name, arguments: '' } }),
+        ...textDeltas(called.arguments).map(part => piece({ function: { arguments: part } })),
+      ];
+    });
     return [
       chunk({ role: 'assistant', content: '' }),
       ...textDeltas(answer.text).map(part => chunk({ content: part })),
@@ -115,16 +143,25 @@ function readMessage(one: z.infer<typeof message>): WireMessage {
     return { role: 'user', parts: [{ kind: 'result', id: one.tool_call_id, text: one.content }] };
   if (one.role !== 'assistant') return { role: 'user', parts: [{ kind: 'text', text: one.content }] };
   const parts: WirePart[] = one.content ? [{ kind: 'text', text: one.content }] : [];
-  for (const call of one.tool_calls) parts.push({ kind: 'call', id: call.id, tool: call.function.name });
+  for (const call of one.tool_calls) {
+    const { name } = call.type === 'custom' ? call.custom : call.function;
+    parts.push({ kind: 'call', id: call.id, tool: name });
+  }
   return { role: 'assistant', parts };
 }
 
-function callsOf(answer: ModelAnswer, { call }: AnswerContext) {
-  return (answer.calls ?? []).map(({ tool, input, rawInput }, index) => ({
-    id: `call_${call}_${index}`,
-    type: 'function',
-    function: { name: tool, arguments: rawInput ?? JSON.stringify(input) },
-  }));
+type Call =
+  | { id: string; type: 'function'; function: { name: string; arguments: string } }
+  | { id: string; type: 'custom'; custom: { name: string; input: string } };
+
+function callsOf(answer: ModelAnswer, { call, tools }: AnswerContext): readonly Call[] {
+  return (answer.calls ?? []).map(({ tool, input, rawInput }, index) => {
+    const id = `call_${call}_${index}`;
+    const takesText = tools.some(one => one.name === tool && one.takesText);
+    return takesText
+      ? { id, type: 'custom', custom: { name: tool, input: rawInput ?? String(input) } }
+      : { id, type: 'function', function: { name: tool, arguments: rawInput ?? JSON.stringify(input) } };
+  });
 }
 
 function head({ call, model }: AnswerContext, object: string) {

@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, json, jsonObject } from '@signalbox/model';
 import * as z from 'zod';
-import { type ModelAnswer, textDeltas, wholeText } from './model-script.ts';
+import { type ModelAnswer, type OfferedTool, textDeltas, wholeText } from './model-script.ts';
 import { bearerMissing, openaiRefusal } from './openai-errors.ts';
 import { type AnswerContext, joined, type Wire, type WireEvent, type WireMessage } from './wire.ts';
 
@@ -10,6 +10,8 @@ const content = z
 const item = z.union([
   z.looseObject({ type: z.literal('function_call'), call_id: z.string(), name: z.string(), arguments: z.string() }),
   z.looseObject({ type: z.literal('function_call_output'), call_id: z.string(), output: content }),
+  z.looseObject({ type: z.literal('custom_tool_call'), call_id: z.string(), name: z.string(), input: z.string() }),
+  z.looseObject({ type: z.literal('custom_tool_call_output'), call_id: z.string(), output: content }),
   z.looseObject({
     type: z.literal('reasoning'),
     encrypted_content: z.string().nullish(),
@@ -22,6 +24,31 @@ const item = z.union([
     content,
   }),
 ]);
+const functionTool = z.looseObject({
+  type: z.literal('function'),
+  name: z.string(),
+  description: z.string().nullish(),
+  parameters: jsonObject,
+});
+const textTool = z.looseObject({
+  type: z.literal('custom'),
+  name: z.string(),
+  description: z.string().nullish(),
+  format: z.looseObject({ type: z.enum(['text', 'grammar']) }).optional(),
+});
+const tool = z.discriminatedUnion('type', [
+  functionTool,
+  textTool,
+  z.looseObject({
+    type: z.literal('namespace'),
+    name: z.string(),
+    description: z.string(),
+    tools: z.array(z.discriminatedUnion('type', [functionTool, textTool])).min(1),
+  }),
+  /** Called by items of their own, which no script has. */
+  z.looseObject({ type: z.literal('web_search') }),
+  z.looseObject({ type: z.literal('tool_search'), parameters: jsonObject }),
+]);
 const request = z.looseObject({
   model: z.string().min(1),
   instructions: z.string().nullish(),
@@ -29,16 +56,7 @@ const request = z.looseObject({
     z.string().transform(text => [{ type: 'message' as const, role: 'user' as const, content: text }]),
     z.array(item),
   ]),
-  tools: z
-    .array(
-      z.looseObject({
-        type: z.literal('function'),
-        name: z.string(),
-        description: z.string().nullish(),
-        parameters: jsonObject,
-      }),
-    )
-    .default([]),
+  tools: z.array(tool).default([]),
   stream: z.boolean().default(false),
   store: z.boolean().default(true),
   text: z.looseObject({ format: z.looseObject({ type: z.string(), schema: json.optional() }).optional() }).optional(),
@@ -65,10 +83,12 @@ export const openaiResponsesWire: Wire = {
           else messages.push({ role: one.role, parts: [{ kind: 'text', text: one.content }] });
           break;
         case 'function_call':
+        case 'custom_tool_call':
           names.set(one.call_id, one.name);
           messages.push({ role: 'assistant', parts: [{ kind: 'call', id: one.call_id, tool: one.name }] });
           break;
-        case 'function_call_output': {
+        case 'function_call_output':
+        case 'custom_tool_call_output': {
           const tool = names.get(one.call_id);
           const part = { kind: 'result' as const, id: one.call_id, text: one.output, ...(tool && { tool }) };
           messages.push({ role: 'user', parts: [part] });
@@ -87,11 +107,7 @@ export const openaiResponsesWire: Wire = {
       model: data.model,
       system: system.join('\n'),
       messages: joined(messages),
-      tools: data.tools.map(({ name, description, parameters }) => ({
-        name,
-        description: description ?? '',
-        schema: parameters,
-      })),
+      tools: data.tools.flatMap(offered),
       stream: data.stream,
       wantsJson: data.text?.format?.type.startsWith('json') ?? false,
     };
@@ -150,6 +166,13 @@ export const openaiResponsesWire: Wire = {
           }
           add({ type: 'response.function_call_arguments.done', ...at, arguments: one.arguments });
           break;
+        case 'custom_tool_call':
+          add({ type: 'response.output_item.added', output_index, item: { ...one, status: 'in_progress', input: '' } });
+          for (const delta of textDeltas(one.input)) {
+            add({ type: 'response.custom_tool_call_input.delta', ...at, delta });
+          }
+          add({ type: 'response.custom_tool_call_input.done', ...at, input: one.input });
+          break;
       }
       add({ type: 'response.output_item.done', output_index, item: one });
     }
@@ -172,9 +195,33 @@ type Item =
       status: 'completed';
       content: { type: 'output_text'; text: string; annotations: never[] }[];
     }
-  | { type: 'function_call'; id: string; call_id: string; name: string; arguments: string; status: 'completed' };
+  | {
+      type: 'function_call';
+      id: string;
+      call_id: string;
+      name: string;
+      namespace?: string;
+      arguments: string;
+      status: 'completed';
+    }
+  | { type: 'custom_tool_call'; id: string; call_id: string; name: string; input: string; status: 'completed' };
 
-function itemsOf(answer: ModelAnswer, { call }: AnswerContext): readonly Item[] {
+/** The tools that a script can call, those of namespaces among them. */
+function offered(one: z.infer<typeof tool>): readonly OfferedTool[] {
+  switch (one.type) {
+    case 'function':
+      return [{ name: one.name, description: one.description ?? '', schema: one.parameters }];
+    case 'custom':
+      return [{ name: one.name, description: one.description ?? '', schema: {}, takesText: true }];
+    case 'namespace':
+      return one.tools.flatMap(offered).map(inside => ({ ...inside, namespace: one.name }));
+    case 'web_search':
+    case 'tool_search':
+      return [];
+  }
+}
+
+function itemsOf(answer: ModelAnswer, { call, tools }: AnswerContext): readonly Item[] {
   const items: Item[] = [];
   if (answer.thinking !== undefined) {
     const summary = [{ type: 'summary_text' as const, text: answer.thinking }];
@@ -184,12 +231,27 @@ function itemsOf(answer: ModelAnswer, { call }: AnswerContext): readonly Item[] 
     const content = [{ type: 'output_text' as const, text: wholeText(answer.text), annotations: [] }];
     items.push({ type: 'message', id: `msg_${call}`, role: 'assistant', status: 'completed', content });
   }
-  for (const [index, { tool, input, rawInput }] of (answer.calls ?? []).entries()) {
+  for (const [index, { tool, namespace, input, rawInput }] of (answer.calls ?? []).entries()) {
+    const call_id = `call_${call}_${index}`;
+    const takesText = tools.some(one => one.name === tool && one.namespace === namespace && one.takesText);
+    if (takesText) {
+      const text = rawInput ?? String(input);
+      items.push({
+        type: 'custom_tool_call',
+        id: `ctc_${call}_${index}`,
+        call_id,
+        name: tool,
+        input: text,
+        status: 'completed',
+      });
+      continue;
+    }
     items.push({
       type: 'function_call',
       id: `fc_${call}_${index}`,
-      call_id: `call_${call}_${index}`,
+      call_id,
       name: tool,
+      ...(namespace !== undefined && { namespace }),
       arguments: rawInput ?? JSON.stringify(input),
       status: 'completed',
     });

@@ -6,6 +6,8 @@ export interface Wire {
   readonly vendor: ModelVendor;
   /** The model that a path names, an empty string where the body does; undefined where the path is not this vendor's. */
   route(path: string): { readonly model: string; readonly stream?: boolean } | undefined;
+  /** The answer to a request to count the tokens of one; undefined where the path is not for that. */
+  counted?(path: string): Json | undefined;
   /** Why a request lacks what lets it in. */
   unauthorized(headers: Readonly<Record<string, string>>, query: URLSearchParams): string | undefined;
   /** What a request says; a text says why a real server would refuse it. */
@@ -42,6 +44,8 @@ export interface AnswerContext {
   /** Makes the ids of one answer unlike those of all others. */
   readonly call: number;
   readonly usage: { readonly input: number; readonly output: number; readonly cached: number };
+  /** The tools that the request offered. */
+  readonly tools: readonly OfferedTool[];
 }
 
 export interface WireEvent {

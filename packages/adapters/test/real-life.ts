@@ -1,0 +1,188 @@
+import * as fs from 'node:fs';
+import path from 'node:path';
+import { createIdSource, type Json, ok, type SessionId } from '@signalbox/model';
+import type { AgentBrief, AgentOutcome, AgentSession } from '@signalbox/runs';
+import {
+  AGENT_LIMITS,
+  type AnyTool,
+  type CommandEnd,
+  createCheckpointStore,
+  createExecutionState,
+  createPathLocks,
+  createResources,
+  createSession,
+  createToolRunner,
+  detectSandbox,
+  filesystem,
+  findLayers,
+  type InteractiveProcess,
+  openHostContentStore,
+  openHostFilesystem,
+  openHostUndoLog,
+  resource,
+  type Timers,
+} from '@signalbox/state';
+import { fakeClock, type ModelScript, type ModelServer, seededRng, startModelServer } from '@signalbox/testkit';
+import { onTestFinished } from 'vitest';
+import { type AgentProcess, type AgentRow, createAcpRunner, installedIn, withEndpoint } from '../src/acp/index.ts';
+import type { AgentTools } from '../src/attempt/agent-tools.ts';
+import { briefOf } from './builders.ts';
+
+const sandbox = await detectSandbox();
+/** Whether agents can be confined and work on layers here. */
+export const hasLayers = sandbox.ok && sandbox.value.name === 'bubblewrap' && findLayers('/tmp').ok;
+
+export interface RealLifeOptions {
+  readonly row: AgentRow;
+  /** Where npm installed the agent. */
+  readonly directory: string;
+  readonly script: ModelScript;
+  /** Files of the user's home, which the agent can read. */
+  readonly userHome?: Readonly<Record<string, string>>;
+  /** Whether the agent is made to ask; otherwise its row is used as it is. */
+  readonly change?: (row: AgentRow) => AgentRow;
+}
+
+export type RealLife = Awaited<ReturnType<typeof openRealLife>>;
+
+/** A directory, a model that is scripted, and a real agent between them: confined, on layers of the directory. It outlives attempts. */
+export async function openRealLife({ row, directory, script, userHome = {}, change = same }: RealLifeOptions) {
+  // Not below the directory for temporary files: agents have their own, and some refuse a home there.
+  const base = fs.realpathSync(fs.mkdtempSync(path.join(import.meta.dirname, '.real-')));
+  const [root, data, user] = [`${base}/root`, `${base}/data`, `${base}/user`];
+  for (const one of [root, `${data}/layers`, `${data}/homes`, user]) fs.mkdirSync(one, { recursive: true });
+  for (const [file, content] of Object.entries(userHome)) {
+    fs.mkdirSync(path.dirname(`${user}/${file}`), { recursive: true });
+    fs.writeFileSync(`${user}/${file}`, content);
+  }
+  const model = await startModelServer(script);
+  const given = withEndpoint(change(row), { url: model.url, key: 'sk-scripted' });
+  const installed = given && installedIn(given, directory);
+  if (installed === undefined || !sandbox.ok) throw new Error(`${row.id} cannot be started here`);
+  const confined = sandbox.value;
+  const layers = findLayers(`${data}/layers`);
+  if (!layers.ok) throw new Error(layers.error.message);
+
+  const clock = fakeClock();
+  const ids = createIdSource(clock, seededRng(5));
+  const undoLog = openHostUndoLog(`${data}/undo`);
+  const store = openHostContentStore(`${data}/blobs`);
+  const files = openHostFilesystem({ root, store, undoLog, dataDirectory: data, layers: layers.value });
+  if (!files.ok) throw new Error(files.error.message);
+  const checkpoints = createCheckpointStore();
+  const state = createExecutionState({
+    session: createSession({ id: ids.mint<SessionId>(), clock }),
+    resources: createResources([resource(filesystem, files.value)]),
+    ...{ clock, ids, checkpoints },
+  });
+  const locks = createPathLocks();
+  const started: InteractiveProcess[] = [];
+  const node = fs.realpathSync(process.execPath);
+  onTestFinished(async () => {
+    for (const agent of started) agent.stop();
+    await Promise.all(started.map(agent => agent.ended));
+    await model.close();
+    fs.rmSync(base, { recursive: true, force: true, maxRetries: 20 });
+  });
+
+  const runner = createAcpRunner({
+    agentOf: async () =>
+      ok({ row: given as AgentRow, installed, variables: { PATH: PATH_OF(node), HOME: user, LANG: 'C.UTF-8' } }),
+    start(launch) {
+      const agent = confined.open({
+        ...{ command: launch.installed.program, root: launch.root, refused: launch.refused, limits: AGENT_LIMITS },
+        ...{ home: launch.configHome, readable: [directory, node, user], variables: launch.variables },
+        ...(launch.layer && { layer: launch.layer }),
+      });
+      started.push(agent);
+      return ok(processOf(agent, () => launch.layer?.view()));
+    },
+    async benchFor(_: AgentBrief, turn: AnyTool) {
+      const tools = createToolRunner({ state, tools: [turn], locks, evaluation: 'task', undoLog });
+      const fateOf = async (call: string) => (checkpoints.getPostSnapshot(call) === null ? 'undone' : 'committed');
+      return ok({ runner: tools, tools: [turn], fateOf, close: async () => {} } satisfies AgentTools);
+    },
+    async configHome() {
+      const home = fs.mkdtempSync(`${data}/homes/`);
+      return { path: home, remove: () => fs.rmSync(home, { recursive: true, force: true }) };
+    },
+    ...{ clock, ids, timers },
+  });
+
+  return {
+    root,
+    model,
+    /** How many of its processes were started. */
+    starts: () => started.length,
+    run: (on: AgentSession, brief: Partial<AgentBrief> = {}): Promise<AgentOutcome> =>
+      runner.run(briefOf({ prompt: 'Do it.', directory: root, permissions: 'gated', ...brief }), on),
+    /** Kills the agent from outside, with everything it started. */
+    async kill(): Promise<void> {
+      for (const pid of living(`${data}/homes/`)) process.kill(pid, 'SIGKILL');
+      await started.at(-1)?.ended;
+    },
+    /** Whether anything of its agents still runs. */
+    isAnyAlive: () => living(`${data}/homes/`).length > 0,
+    /** Everything in the directory. */
+    tree: (): Record<string, string> =>
+      Object.fromEntries(fs.readdirSync(root).map(name => [name, fs.readFileSync(`${root}/${name}`, 'utf8')])),
+  };
+}
+
+const same = (row: AgentRow) => row;
+/** Our Node comes first: agents start their own programs by name. */
+const PATH_OF = (node: string) => `${path.dirname(node)}:/usr/local/bin:/usr/bin:/bin`;
+
+const timers: Timers = {
+  after(ms, work) {
+    const timer = setTimeout(work, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Processes whose home is there: an agent's own, and what it started. */
+function living(homes: string): readonly number[] {
+  return fs.readdirSync('/proc').flatMap(name => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      return fs.readFileSync(`/proc/${name}/environ`, 'utf8').includes(`HOME=${homes}`) ? [Number(name)] : [];
+    } catch {
+      // It ended meanwhile, or is somebody else's.
+      return [];
+    }
+  });
+}
+
+function processOf(agent: InteractiveProcess, view: () => string | undefined): AgentProcess {
+  let errors = '';
+  agent.stderr.setEncoding('utf8').on('data', read => {
+    errors = (errors + read).slice(-8_000);
+  });
+  return {
+    ...{ stdin: agent.stdin, stdout: agent.stdout, stderrTail: () => errors, kill: () => agent.stop(), view },
+    ended: agent.ended.then(end => ({ reason: inWords(end) })),
+  };
+}
+
+function inWords(end: CommandEnd): string {
+  switch (end.kind) {
+    case 'exited':
+      return `exited with ${end.exitCode}`;
+    case 'killed':
+      return `was killed by ${end.signal}`;
+    case 'not started':
+    case 'no layer':
+      return `could not be started: ${end.reason}`;
+    case 'limit':
+      return `exceeded its limit of ${end.limit}`;
+    case 'other layer':
+      return 'needs another layer';
+  }
+}
+
+/** What the model was refused for, so that a test shows it. */
+export function refusals(model: ModelServer): readonly Json[] {
+  return model.requests.flatMap(({ method, path: at, status, refusal, body }) =>
+    status === 200 ? [] : [`${method} ${at}: ${status} ${refusal ?? ''}: ${JSON.stringify(body).slice(0, 2_000)}`],
+  );
+}
