@@ -13,6 +13,7 @@ import {
   createSession,
   createToolRunner,
   filesystem,
+  type LayerEntry,
   openHostContentStore,
   openHostFilesystem,
   openHostUndoLog,
@@ -46,6 +47,8 @@ export interface AcpLifeOptions {
   readonly row?: Partial<AgentRow>;
   readonly setup?: EchoSetup;
   readonly ports?: Partial<AcpPorts>;
+  /** The agent works on a layer of the directory, which is not applied. */
+  readonly isOnLayer?: boolean;
   /** What the tools of an attempt know besides how to run. */
   readonly tools?: Partial<AgentTools>;
 }
@@ -53,7 +56,7 @@ export interface AcpLifeOptions {
 export type AcpLife = ReturnType<typeof openAcpLife>;
 
 /** A directory, and the echo agent as a process in it, without a sandbox. It outlives attempts. */
-export function openAcpLife({ row = {}, setup, ports = {}, tools = {} }: AcpLifeOptions = {}) {
+export function openAcpLife({ row = {}, setup, ports = {}, tools = {}, isOnLayer = false }: AcpLifeOptions = {}) {
   const base = fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-acp-'));
   const root = `${base}/root`;
   fs.mkdirSync(root);
@@ -81,11 +84,21 @@ export function openAcpLife({ row = {}, setup, ports = {}, tools = {} }: AcpLife
     fs.rmSync(base, { recursive: true, force: true });
   });
 
+  /** Where the agent's writes go: below, they cannot be told from those of anybody else. */
+  const onLayer = (turn: AnyTool): AnyTool => ({
+    ...turn,
+    handler(input, context) {
+      const directory = fs.mkdtempSync(`${base}/layer-`);
+      fs.mkdirSync(`${directory}/upper`);
+      return turn.handler(input, { ...context, layer: { directory } as LayerEntry });
+    },
+  });
   const benchFor = async (_: AgentBrief, turn: AnyTool) => {
-    const runner = createToolRunner({ state, tools: [turn], locks, evaluation: 'task', undoLog });
+    const own = isOnLayer ? onLayer(turn) : turn;
+    const runner = createToolRunner({ state, tools: [own], locks, evaluation: 'task', undoLog });
     return ok({
       runner,
-      tools: [turn],
+      tools: [own],
       fateOf: async (call: string) => (checkpoints.getPostSnapshot(call) === null ? 'undone' : 'committed'),
       close: async () => {},
       ...tools,
@@ -100,7 +113,10 @@ export function openAcpLife({ row = {}, setup, ports = {}, tools = {} }: AcpLife
         variables,
       }),
     start(launch) {
-      const { process: started, child } = startEcho(launch.variables, root);
+      const { process: started, child } = startEcho(
+        launch.variables,
+        launch.layer === undefined ? root : `${launch.layer.directory}/upper`,
+      );
       children.push(child);
       return ok(started);
     },

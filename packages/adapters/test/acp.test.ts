@@ -1,12 +1,9 @@
 import * as fs from 'node:fs';
-import type { Json } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
 import { openAcpLife, SECRET } from './acp-life.ts';
 import { briefOf, kindsOf } from './builders.ts';
-import { createMemoryTask, type MemoryTask } from './memory-session.ts';
+import { createMemoryTask, entriesOf, type MemoryTask } from './memory-session.ts';
 
-const entriesOf = (task: MemoryTask, kind: string) =>
-  (task.kept as { kind: string; [key: string]: Json }[]).filter(entry => entry.kind === kind);
 const streamedOf = (task: MemoryTask, kind: string) =>
   task.streamed.filter(chunk => chunk.kind === kind).map(chunk => chunk.payload);
 const { task: TASK } = briefOf();
@@ -32,7 +29,7 @@ describe('a turn', () => {
     expect(kindsOf(task.kept)).toEqual([
       ...['tool_begun', 'begun', 'prompted', 'plan', 'assistant', 'tool_ended', 'assistant', 'answer', 'tool_ended'],
     ]);
-    const call = (entriesOf(task, 'tool_ended')[0] as { call: string }).call;
+    const call = String(entriesOf(task, 'tool_ended')[0]?.call);
     expect(call).toMatch(new RegExp(`^${TASK}/acp/1/[0-9a-f]{64}/u1$`));
     expect(entriesOf(task, 'plan').map(({ entries }) => entries)).toEqual([
       [
@@ -72,7 +69,7 @@ describe('a turn', () => {
       kind: 'done',
       output: { n: 1 },
     });
-    const [sent] = entriesOf(task, 'prompted') as { blocks: { type: string; text: string }[]; text: string }[];
+    const [sent] = entriesOf<{ blocks: { type: string; text: string }[]; text: string }>(task, 'prompted');
     expect(sent?.blocks.slice(0, 2)).toEqual([
       { type: 'text', text: 'Be short.' },
       { type: 'text', text: prompt },
@@ -142,6 +139,9 @@ describe('a turn', () => {
     const limited = await life.run(few.session(), Array(9).fill(say('no')), { schema, maxTurns: 2 });
     expect(limited).toMatchObject({ kind: 'failed', error: { class: 'terminal', code: 'turns-exhausted' } });
     expect(entriesOf(few, 'prompted')).toHaveLength(2);
+    const spent = [{ do: 'tokens', inputTokens: 90, outputTokens: 10 } as const, ...say('no')];
+    const poor = await life.run(createMemoryTask().session(), [spent, say('{"n": 1}')], { schema, maxTokens: 100 });
+    expect(poor).toMatchObject({ kind: 'failed', error: { class: 'terminal', code: 'tokens-exhausted' } });
     const odd = await life.run(createMemoryTask().session(), say('no'), { schema: { type: 'object', if: {} } });
     expect(odd).toMatchObject({ kind: 'failed', error: { class: 'terminal', code: 'schema-unsupported' } });
   });

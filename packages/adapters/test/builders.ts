@@ -154,21 +154,32 @@ export function createTestRunner(
 }
 
 /** Timers that fire only when they are told to. */
-export function idleTimers(): Timers & { fire(): void; readonly waiting: number } {
-  const waiting = new Set<() => void>();
+export function idleTimers(): Timers & {
+  fire(): void;
+  readonly waiting: number;
+  /** Resolves when something waits for this long. */
+  isWaiting(ms: number): Promise<void>;
+} {
+  const waiting = new Map<() => void, number>();
+  const watchers: { readonly ms: number; readonly resolve: () => void }[] = [];
   return {
-    after(_ms, work) {
-      waiting.add(work);
+    after(ms, work) {
+      waiting.set(work, ms);
+      for (const watcher of watchers) if (watcher.ms === ms) watcher.resolve();
       return () => waiting.delete(work);
     },
     fire() {
-      for (const work of [...waiting]) {
+      for (const work of [...waiting.keys()]) {
         waiting.delete(work);
         work();
       }
     },
     get waiting() {
       return waiting.size;
+    },
+    isWaiting(ms) {
+      if ([...waiting.values()].includes(ms)) return Promise.resolve();
+      return new Promise(resolve => watchers.push({ ms, resolve }));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Json } from '@signalbox/model';
+import type { Json, JsonObject } from '@signalbox/model';
 import type { AgentQuestion, AgentSession, CallReport, ModelName, Resolution, UsageRecord } from '@signalbox/runs';
 import { usageRecord } from '@signalbox/runs';
 
@@ -17,10 +17,16 @@ export interface MemoryTask {
   readonly released: (CallReport | undefined)[];
   /** Questions that an attempt waits for at this moment. */
   readonly waiting: Map<string, (answer: Resolution | undefined) => void>;
-  /** Resolves as soon as an attempt waits for an answer. */
-  asked(): Promise<AgentQuestion>;
+  /** Resolves as soon as an attempt waits for this many answers, with the last question. */
+  asked(count?: number): Promise<AgentQuestion>;
+  /** Resolves when an agent has streamed this. */
+  said(text: string): Promise<void>;
   /** The time that an attempt waits for an answer is over. */
   park(): void;
+  /** Answers every question the same, also those that are asked later. */
+  answerAll(resolution: Partial<Resolution> & Pick<Resolution, 'resolutionType'>): void;
+  /** Answers a question by its title as soon as it is asked. */
+  answerOnce(title: string, resolution: Partial<Resolution> & Pick<Resolution, 'resolutionType'>): void;
   /** Answers a question by the name of its tool. */
   answer(tool: string, resolution: Partial<Resolution> & Pick<Resolution, 'resolutionType'>): void;
   /** A session for the next attempt. */
@@ -40,8 +46,12 @@ export class Died extends Error {
   override readonly name = 'Died';
 }
 
+const PLAIN = { rationale: '', actionKind: 'update' } as const;
+
 export function createMemoryTask(): MemoryTask {
-  const listeners: ((question: AgentQuestion) => void)[] = [];
+  let ready: (question: AgentQuestion) => Resolution | undefined = () => undefined;
+  const hearers: { readonly text: string; readonly resolve: () => void }[] = [];
+  let listeners: { readonly count: number; readonly resolve: (question: AgentQuestion) => void }[] = [];
   const task: MemoryTask = {
     kept: [],
     spent: new Map(),
@@ -51,18 +61,31 @@ export function createMemoryTask(): MemoryTask {
     admitted: [],
     released: [],
     waiting: new Map(),
-    asked() {
-      const [call] = task.waiting.keys();
-      const question = call === undefined ? undefined : task.questions.get(call);
-      return question === undefined ? new Promise(resolve => listeners.push(resolve)) : Promise.resolve(question);
+    asked(count = 1) {
+      const last = [...task.waiting.keys()].at(-1);
+      const question = last === undefined ? undefined : task.questions.get(last);
+      if (question !== undefined && task.waiting.size >= count) return Promise.resolve(question);
+      return new Promise(resolve => listeners.push({ count, resolve }));
+    },
+    said(text) {
+      if (task.streamed.some(({ payload }) => payload === text)) return Promise.resolve();
+      return new Promise(resolve => hearers.push({ text, resolve }));
     },
     park() {
       for (const settle of [...task.waiting.values()]) settle(undefined);
     },
+    answerAll(resolution) {
+      for (const { proposal } of task.questions.values()) task.answer((proposal as { tool: string }).tool, resolution);
+      ready = () => ({ ...PLAIN, ...resolution });
+    },
+    answerOnce(title, resolution) {
+      ready = ({ proposal }) =>
+        (proposal as { title?: string }).title === title ? { ...PLAIN, ...resolution } : undefined;
+    },
     answer(tool, resolution) {
       for (const [call, question] of task.questions) {
         if ((question.proposal as { tool: string }).tool !== tool) continue;
-        const answer = { rationale: '', actionKind: 'update', ...resolution } as const;
+        const answer = { ...PLAIN, ...resolution };
         task.answers.set(call, answer);
         task.waiting.get(call)?.(answer);
       }
@@ -91,6 +114,7 @@ export function createMemoryTask(): MemoryTask {
         },
         stream: (kind, payload) => {
           task.streamed.push({ kind, payload });
+          for (const { text, resolve } of hearers) if (text === payload) resolve();
         },
         async admit(model) {
           if (stopReason !== undefined)
@@ -105,6 +129,8 @@ export function createMemoryTask(): MemoryTask {
         async decide(question) {
           await durable(() => {
             if (!task.questions.has(question.call)) task.questions.set(question.call, structuredClone(question));
+            const answer = ready(question);
+            if (answer !== undefined && !task.answers.has(question.call)) task.answers.set(question.call, answer);
           });
           return task.answers.get(question.call);
         },
@@ -118,11 +144,18 @@ export function createMemoryTask(): MemoryTask {
             };
             task.waiting.set(question.call, settle);
             aborter.signal.addEventListener('abort', () => settle(undefined), { once: true });
-            for (const listener of listeners.splice(0)) listener(question);
+            const isHeard = ({ count }: { readonly count: number }) => task.waiting.size >= count;
+            for (const { resolve: tell } of listeners.filter(isHeard)) tell(question);
+            listeners = listeners.filter(listener => !isHeard(listener));
           });
         },
       };
     },
   };
   return task;
+}
+
+/** The kept entries of a kind, in order. */
+export function entriesOf<T = JsonObject>(task: MemoryTask, kind: string): readonly T[] {
+  return task.kept.filter(entry => (entry as { kind?: Json }).kind === kind) as readonly T[];
 }

@@ -34,9 +34,14 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
         if (!guided.ok) return guided.error;
         const status = flags.status as RunRecord['status'][] | undefined;
         const filter = { ...(status && { status }), ...(flags.tag && { tag: flags.tag }) };
+        const open = Map.groupBy((await reader?.decisions({ status: ['open'] })) ?? [], ({ run }) => run);
         for await (const run of everyListedRun(reader, guided.value, filter)) {
           const until = reader && run.kind === 'plan' ? await timerWait(reader, run.record) : undefined;
-          terminal.print(flags.json ? JSON.stringify({ ...run.record, until }) : describeListed(run, until));
+          terminal.print(
+            flags.json
+              ? JSON.stringify({ ...run.record, until })
+              : describeListed(run, until, open.get(run.record.id)?.length ?? 0),
+          );
         }
         if (reader === undefined && guided.value.length === 0 && flags.json !== true) {
           terminal.print('No runs yet.');
@@ -53,8 +58,8 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
 };
 
 /** An agent elsewhere walks a guided run: it has a step where others have frames. */
-function describeListed(run: ListedRun, until: string | undefined): string {
-  if (run.kind === 'plan') return describeRun(run.record, until);
+function describeListed(run: ListedRun, until: string | undefined, openDecisions: number): string {
+  if (run.kind === 'plan') return describeRun(run.record, until, openDecisions);
   const { id, status, name, createdAt } = run.record;
   const step = run.guided?.pendingStep;
   const at = step ? `  at ${shown(step.title)}` : '';

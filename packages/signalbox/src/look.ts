@@ -33,10 +33,12 @@ export function looking(look: Look): DefineCommand {
 export function describeRun(
   { id, status, name, createdAt, frames, tags, stopReason }: RunRecord,
   until?: string | undefined,
+  openDecisions = 0,
 ): string {
   const words = tags.length === 0 ? '' : `  ${tags.map(shown).join(' ')}`;
   // Only the disk pauses a run with a reason; a person pauses without one.
   const why = status === 'paused' && stopReason !== undefined ? `  ${shown(stopReason)}` : '';
   const waits = until === undefined ? '' : `  waits until ${until}`;
-  return `${id}  ${status.padEnd(9)}  ${shown(name)}  ${createdAt}  ${frames} frames${words}${why}${waits}`;
+  const asks = status === 'running' && openDecisions > 0 ? '  asks you' : '';
+  return `${id}  ${status.padEnd(9)}  ${shown(name)}  ${createdAt}  ${frames} frames${words}${why}${waits}${asks}`;
 }

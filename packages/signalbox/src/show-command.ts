@@ -65,8 +65,9 @@ async function show(
     );
   }
   // Includes changes after the last frame, unless a frame was given.
+  const open = frame === undefined ? await reader.decisions({ run: run.id, status: ['open'] }) : [];
   const tree =
-    run.frames === 0 ? undefined : await treeAt(reader, run.id, frame === undefined ? run.frames : Number(frame));
+    run.frames === 0 ? undefined : await treeAt(reader, run.id, frame === undefined ? run.frames : Number(frame), open);
   const lineage = await lineageOf(reader, run);
   const then = frame === undefined ? undefined : await reader.frame(run.id, Number(frame));
   const planVersion = then === undefined ? planVersionOf(run) : (then.planVersion ?? 1);
@@ -74,7 +75,7 @@ async function show(
   if (json) terminal.print(JSON.stringify({ run, until, planVersion, tree: tree ?? null, lineage }));
   else if (xml) terminal.print(tree === undefined ? '' : treeToXml(tree));
   else {
-    terminal.print(describeRun(run, until));
+    terminal.print(describeRun(run, until, open.length));
     if (planVersionOf(run) > 1) terminal.print(`  plan version ${planVersion} of ${planVersionOf(run)}`);
     for (const line of describeLineage(lineage)) terminal.print(line);
     if (run.error !== undefined) terminal.print(`  ${shown(run.error.message)}`);

@@ -165,7 +165,9 @@ describe.skipIf(!hasNamespaces)('a program that stays', () => {
 
   it('[S243] is killed if it does not, with everything that left its group', async () => {
     const deaf = "trap '' TERM; while :; do echo x >> alive; sleep 0.01; done";
-    const program = open(`setsid sh -c "${deaf}" & trap '' TERM; echo ready; while :; do sleep 0.05; done`);
+    const program = open(
+      `setsid sh -c "${deaf}" & trap '' TERM; until [ -s alive ]; do :; done; echo ready; while :; do sleep 0.05; done`,
+    );
     expect(await lines(program)()).toBe('ready');
     program.stop();
     expect(await program.ended).toEqual({ kind: 'killed', signal: 'SIGKILL' });
@@ -201,13 +203,15 @@ describe.skipIf(!hasNamespaces)('a program that stays', () => {
 });
 
 describe.skipIf(!hasLayers)('a program that stays on a layer', () => {
-  const turn = (work: (program: InteractiveProcess) => Promise<CommandEnd>, script: string) =>
+  type Work = (program: InteractiveProcess, view: () => string | undefined) => Promise<CommandEnd>;
+
+  const turn = (work: Work, script: string) =>
     defineTool({
       ...{ name: 'turn', description: 'one turn', input: z.strictObject({}), output: z.json(), risk: 'low' },
       effects: { kind: 'files', onLayer: true },
       async handler(_, { layer, root: at, refused }) {
         const program = open(script, { root: at ?? '', refused, ...(layer && { layer }) });
-        const end = await work(program);
+        const end = await work(program, () => layer?.view());
         if (end.kind === 'other layer') throw new OtherLayerNeeded();
         return end.kind === 'exited' && end.exitCode === 0
           ? succeed({ onLayer: layer !== undefined })
@@ -217,7 +221,7 @@ describe.skipIf(!hasLayers)('a program that stays on a layer', () => {
 
   async function take(
     script: string,
-    work: (program: InteractiveProcess) => Promise<CommandEnd>,
+    work: Work,
     before: (place: Awaited<ReturnType<typeof openLayered>>) => Promise<unknown> = async () => {},
   ): Promise<ToolOutcome> {
     const place = await openLayered(path.dirname(root));
@@ -229,16 +233,21 @@ describe.skipIf(!hasLayers)('a program that stays on a layer', () => {
   }
 
   it('[S240] nothing it writes is in the directory before the turn has succeeded', async () => {
-    const outcome = await take('while read -r line; do echo "$line" >> made; echo "got $line"; done', async program => {
-      const next = lines(program);
-      program.stdin.write('one\n');
-      expect(await next()).toBe('got one');
-      expect(fs.readdirSync(root)).toEqual([]);
-      program.stdin.end('two\n');
-      return program.ended;
-    });
+    const outcome = await take(
+      'while read -r line; do echo "$line" >> made; echo "got $line"; done',
+      async (program, view) => {
+        const next = lines(program);
+        program.stdin.write('one\n');
+        expect(await next()).toBe('got one');
+        expect(fs.readdirSync(root)).toEqual([]);
+        // We see and change what it sees.
+        fs.appendFileSync(`${view()}/made`, 'between\n');
+        program.stdin.end('two\n');
+        return program.ended;
+      },
+    );
     expect(outcome).toMatchObject({ status: 'succeeded', value: { onLayer: true } });
-    expect(treeOf(root)).toEqual({ './made': 'file 644 one\ntwo\n' });
+    expect(treeOf(root)).toEqual({ './made': 'file 644 one\nbetween\ntwo\n' });
   });
 
   it('[S243] its layer is dropped if it is stopped', async () => {

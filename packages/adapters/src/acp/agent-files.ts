@@ -19,6 +19,8 @@ export type FileAccess =
  * 2. A write lands where the agent's own writes do: on its layer.
  */
 export interface AgentFiles {
+  /** Whether a path may be used at all, without using it. */
+  look(file: string): FileAccess;
   read(file: string): FileAccess;
   write(file: string, content: string): FileAccess;
 }
@@ -87,6 +89,12 @@ export function createAgentFiles({ root, refused, view }: AgentFilesOptions): Ag
   }
 
   return {
+    look: file =>
+      at(file, false, place => {
+        const there = fs.lstatSync(place, { throwIfNoEntry: false });
+        if (there === undefined) return { kind: 'missing' };
+        return there.isFile() ? { kind: 'done', content: '' } : { kind: 'refused', reason: 'it is not a file' };
+      }),
     read: file =>
       at(file, false, place => {
         const descriptor = openToRead(place);

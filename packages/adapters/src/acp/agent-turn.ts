@@ -141,6 +141,9 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     })
     .onRequest(methods.client.fs.writeTextFile, async ({ params }) => {
       checkSession(params.sessionId);
+      // Nobody is asked about a write that cannot be made.
+      const looked = files.look(params.path);
+      if (looked.kind === 'refused') reached(params.path, looked);
       const done = await desk.mayWrite(params.path, params.content);
       if (done === undefined) throw RequestError.invalidRequest(undefined, 'a person did not allow this write');
       const access = files.write(params.path, params.content);
@@ -151,11 +154,12 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     .connect(openWire(process, row.title, listener));
   const { agent } = connection;
 
+  let giveUp = () => {};
   const cancel = () => {
     const stopped = () => fail(canceledFailure());
     if (!isPrompting || vendorSession === undefined) return stopped();
     agent.notify(methods.agent.session.cancel, { sessionId: vendorSession }).catch(stopped);
-    ports.timers.after(CANCEL_MS, stopped);
+    giveUp = ports.timers.after(CANCEL_MS, stopped);
   };
   place.signal.addEventListener('abort', cancel, { once: true });
   // All that it said is known once its output has ended.
@@ -173,6 +177,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     end = await over.promise;
   } finally {
     unwatch();
+    giveUp();
     place.signal.removeEventListener('abort', cancel);
     book.closed();
     connection.close();
@@ -216,6 +221,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
   async function prompts(sessionId: string): Promise<TurnEnd> {
     let blocks = firstPrompt(brief);
     let corrections = 0;
+    let tokens = 0;
     for (let number = 1; ; number++) {
       await checkLimits();
       if (over.isSettled()) return over.promise;
@@ -228,6 +234,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
       const answer = await agent.request(methods.agent.session.prompt, { sessionId, prompt: [...blocks] });
       isPrompting = false;
       const usage = promptUsage.safeParse((answer as { readonly usage?: unknown }).usage);
+      tokens += (usage.data?.inputTokens ?? 0) + (usage.data?.outputTokens ?? 0);
       const spent = await spending.prompted(usage.data);
       const text = book.answered(spent);
       await book.settled();
@@ -236,7 +243,8 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
       const wasStopped = !isOverNow && book.wasDenied() && ['cancelled', 'refusal'].includes(answer.stopReason);
       if (!isOverNow && !wasStopped) return { kind: 'failed', error: stopped(context, answer.stopReason, text) };
       const words = desk.takeWords(wasStopped);
-      const mayGoOn = number < brief.maxTurns;
+      const hasTokens = brief.maxTokens === undefined || tokens < brief.maxTokens;
+      const mayGoOn = number < brief.maxTurns && hasTokens;
       if (words.length > 0 && mayGoOn) {
         blocks = toldDecisions(words);
         continue;
@@ -245,7 +253,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
       const checked = answerWithin(text, context.check);
       if (checked.ok) return { kind: 'answered', output: checked.value };
       if (corrections++ >= MAX_CORRECTIONS) return { kind: 'failed', error: unfitting(brief, checked.error) };
-      if (!mayGoOn) return { kind: 'failed', error: exhausted(brief, text) };
+      if (!mayGoOn) return { kind: 'failed', error: exhausted(brief, hasTokens, text) };
       blocks = correction(checked.error);
       book.keep({ v: 1, kind: 'correction', text: textOf(blocks) });
     }
@@ -355,10 +363,10 @@ function unfitting(brief: AgentBrief, problem: string): TaskError {
   );
 }
 
-function exhausted({ node, maxTurns }: AgentBrief, text: string): TaskError {
+function exhausted({ node, maxTurns, maxTokens }: AgentBrief, hasTokens: boolean, text: string): TaskError {
+  const [code, took, limit] = hasTokens
+    ? (['turns-exhausted', `took its ${maxTurns} turns`, 'maxTurns'] as const)
+    : (['tokens-exhausted', `used its ${maxTokens} tokens`, 'maxTokens'] as const);
   const said = ` It last said: ${JSON.stringify(text.slice(0, 500))}`;
-  return taskFailure(
-    'turns-exhausted',
-    `Node ${node} took its ${maxTurns} turns without an answer that fits. Raise maxTurns, or ask for less.${said}`,
-  );
+  return taskFailure(code, `Node ${node} ${took} without an answer that fits. Raise ${limit}, or ask for less.${said}`);
 }

@@ -8,7 +8,13 @@ const conflict = (path: string, theirs: Conflict['theirs'] = 'changed', of = pat
 });
 
 function asked(round: number, ...conflicts: readonly Conflict[]) {
-  const held = { round, root: '/work', changes: [], conflicts } as unknown as HeldChanges;
+  const held = {
+    round,
+    root: '/work',
+    call: { tool: 'run_command' },
+    changes: [],
+    conflicts,
+  } as unknown as HeldChanges;
   const { call, proposal } = heldQuestion('c', held);
   const { prompt, context } = proposal as { prompt: string; context: { conflicts: { path: string }[]; total: number } };
   return { call, prompt, paths: context.conflicts.map(({ path }) => path), total: context.total };

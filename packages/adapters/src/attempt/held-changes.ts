@@ -17,16 +17,17 @@ export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
       command: versionOf(layers),
     }),
   );
+  const [maker, owner] = held.call.tool === 'agent_turn' ? ['An agent', 'the agent'] : ['A command', 'the command'];
   const options: readonly { readonly id: HeldChoice; readonly label: string }[] = [
     { id: 'apply-rest', label: 'Apply everything else' },
-    { id: 'apply-all', label: "Use the command's versions" },
+    { id: 'apply-all', label: `Use ${owner}'s versions` },
     { id: 'drop', label: 'Drop all of its changes' },
   ];
   return {
     call: `${call}:changes:${held.round}`,
     kind: 'choice',
     proposal: {
-      prompt: `${whyAgain(held)}A command's changes conflict with what someone else did to ${namedOf(each)}. Nothing was applied. What should become of the command's changes?`,
+      prompt: `${whyAgain(held, owner)}${maker}'s changes conflict with what someone else did to ${namedOf(each)}. Nothing was applied. What should become of ${owner}'s changes?`,
       options: options.map(option => ({ ...option })),
       context: { directory: held.root, changes: held.changes.length, conflicts, total: each.length },
     },
@@ -34,10 +35,10 @@ export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
 }
 
 /** Why the last answer was not carried out. */
-function whyAgain({ round, root, conflicts }: HeldChanges): string {
+function whyAgain({ round, root, conflicts }: HeldChanges, owner: string): string {
   if (round === 0) return '';
   if (conflicts.some(isRootMoved)) {
-    return `${root} is not the directory that the command worked in, so your answer was not carried out. Move that directory back to its place, then answer again. `;
+    return `${root} is not the directory that ${owner} worked in, so your answer was not carried out. Move that directory back to its place, then answer again. `;
   }
   const open = conflicts.filter(({ theirs }) => theirs === 'in-use');
   if (open.length > 0) {

@@ -2,6 +2,7 @@ import { createSecretFilter, err, failure, knownSecretOf, portableHasher, type R
 import type { AgentBrief, RunReader, StopVerdict } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
+import { until } from '../../test/support/until.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
 import { openAgentSession, SessionFault } from './agent-session.ts';
 import { createActivity } from './host-activity.ts';
@@ -41,6 +42,16 @@ async function openSession(verdict: StopVerdict = { kind: 'go' }) {
 const mac = (text: string) => portableHasher(`key ${text}`).slice(7);
 const secrets = createSecretFilter({ known: [knownSecretOf('DOOR', 'open-sesame-42', mac)], mac });
 
+const question = { call: 'call-1', kind: 'command_exec', proposal: { tool: 'run_command' } } as const;
+const approve = { resolutionType: 'approve', rationale: 'fine', actionKind: 'review' } as const;
+
+/** The questions that wait, as soon as there is one. */
+const opened = (reader: RunReader, run: RunId) =>
+  until(async () => {
+    const found = await reader.decisions({ run, status: ['open'] });
+    return found.length > 0 ? found : undefined;
+  });
+
 const settle = () => new Promise(resolve => setImmediate(resolve));
 
 describe('the session of an agent', () => {
@@ -76,6 +87,54 @@ describe('the session of an agent', () => {
     // Text that only looks like the start of a secret is released when nothing follows it.
     expect(said('thinking')).toEqual(['open-sesame']);
     expect(said('message')).toEqual(kept);
+  });
+
+  it('[A700] waits for an answer, and has it as soon as a person gave it', async () => {
+    const { open, ports, run } = await openSession();
+    const session = await open();
+    const waiting = session.answered(question, 600_000);
+    const [asked] = await opened(ports.reader, run);
+    await ports.decisions.answer(asked?.decision.id as never, { resolution: approve }, 'ada');
+    expect(await waiting).toEqual(approve);
+    // Given before anyone waits for it again, it is there at once.
+    expect(await (await open()).answered(question, 0)).toEqual(approve);
+    const delivered = (await ports.reader.events(run, 0, 100)).filter(
+      ({ event }) => event.type === 'decision.delivered',
+    );
+    expect(delivered).toHaveLength(1);
+  });
+
+  it('[A700] one that waits for another answer goes on waiting', async () => {
+    const { machine, open, ports, run } = await openSession();
+    const session = await open();
+    const waiting = [question, { ...question, call: 'other' }].map(one => session.answered(one, 600_000));
+    const both = await until(async () => {
+      const found = await ports.reader.decisions({ run, status: ['open'] });
+      return found.length === 2 ? found : undefined;
+    });
+    const first = both.find(({ decision }) => decision.call === question.call);
+    await ports.decisions.answer(first?.decision.id as never, { resolution: approve }, 'ada');
+    expect(await waiting[0]).toEqual(approve);
+    machine.pass(600_000);
+    expect(await waiting[1]).toBeUndefined();
+  });
+
+  it('[A700] has nothing once its patience is over, it is canceled or the question was taken back', async () => {
+    const { machine, ports, brief, run, open } = await openSession();
+    const session = await open();
+    const parked = session.answered(question, 1000);
+    await opened(ports.reader, run);
+    machine.pass(1000);
+    expect(await parked).toBeUndefined();
+    const aborter = new AbortController();
+    const canceled = (await openAgentSession(ports, brief, aborter.signal)).answered(question, 600_000);
+    aborter.abort();
+    expect(await canceled).toBeUndefined();
+    expect(await opened(ports.reader, run)).toHaveLength(1);
+    const withdrawn = session.answered(question, 600_000);
+    await settle();
+    await ports.decisions.withdraw(run);
+    expect(await withdrawn).toBeUndefined();
   });
 
   it('[A22] brings what is said together, at most ten chunks a second', async () => {
@@ -195,6 +254,18 @@ describe('the events of what an agent keeps', () => {
     await second.close();
     await (await open()).close();
     expect(await told(store, run)).toEqual([...begun, 'call.ended c1']);
+  });
+
+  it('[A580] a call that is only proposed has not begun', async () => {
+    const { store, run, open } = await openSession();
+    const proposed = { kind: 'tool_proposed', call: 'c1', tool: 'look', input: {} };
+    await (await open()).keep([proposed]);
+    expect(await told(store, run)).toEqual(['call.proposed c1']);
+    const second = await open();
+    await second.keep([proposed]);
+    second.stream('tool_start', start('c1'));
+    await second.keep([ended('c1')]);
+    expect(await told(store, run)).toEqual(['call.proposed c1', 'call.began c1', 'call.ended c1']);
   });
 
   it('[A580] a call that was canceled and runs again begins again', async () => {

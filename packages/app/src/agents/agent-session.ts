@@ -9,6 +9,7 @@ import {
 import type { TaskProgress } from '@signalbox/plan';
 import type {
   AgentBrief,
+  AgentQuestion,
   AgentSession,
   Commit,
   ModelName,
@@ -109,6 +110,8 @@ export async function openAgentSession(
     return flushed;
   };
 
+  const asked = ({ call, kind, proposal }: AgentQuestion) => ({ run, node, iteration, call, kind, proposal });
+
   return {
     signal,
     transcript: async () => messages,
@@ -159,12 +162,34 @@ export async function openAgentSession(
       }
       await ports.verdict();
     },
-    decide: ({ call, kind, proposal }) => decisions.ask({ run, node, iteration, call, kind, proposal }),
+    decide: question => decisions.ask(asked(question)),
+    async answered(question, ms) {
+      const settled = Promise.withResolvers<void>();
+      const stop = [
+        decisions.onSettled(asked(question), settled.resolve),
+        machine.timers.after(ms, settled.resolve),
+        onAbort(signal, settled.resolve),
+      ];
+      try {
+        const known = await decisions.ask(asked(question));
+        if (known !== undefined) return known;
+        await settled.promise;
+        return signal.aborted ? undefined : await decisions.ask(asked(question));
+      } finally {
+        for (const each of stop) each();
+      }
+    },
     close() {
       endSaying();
       return flush();
     },
   };
+}
+
+function onAbort(signal: AbortSignal, aborted: () => void): () => void {
+  signal.addEventListener('abort', aborted, { once: true });
+  if (signal.aborted) aborted();
+  return () => signal.removeEventListener('abort', aborted);
 }
 
 /** The process ends while the work waits for a model. */

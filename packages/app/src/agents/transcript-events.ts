@@ -22,6 +22,8 @@ const started = z.looseObject(call);
 const canceled = z.looseObject({ ...call, outcome: z.literal('canceled') });
 const entry = z.discriminatedUnion('kind', [
   z.looseObject({ kind: z.literal('assistant') }),
+  /** A person is about to be asked about it. */
+  z.looseObject({ kind: z.literal('tool_proposed'), ...call }),
   z.looseObject({ kind: z.literal('tool_begun'), ...call }),
   z.looseObject({
     kind: z.literal('tool_ended'),
@@ -78,6 +80,7 @@ export function transcriptEvents(
       } else if (kind === 'message') {
         const message = parsed(entry, payload);
         if (message?.kind === 'assistant') events.push({ type: 'message.said', task, node, index });
+        else if (message?.kind === 'tool_proposed') propose(message, index);
         else if (message?.kind === 'tool_begun') {
           propose(message, index);
           begin(message);

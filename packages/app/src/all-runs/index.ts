@@ -2,7 +2,7 @@ export { decisionView, resolutionOf } from '../contract-view/decision-view.ts';
 export { guidedEvents, type TellEvents, type ToldEvent, tellEvents } from '../contract-view/event-page.ts';
 export { outlineOf, runSummaryOf, snapshotOf, summariesOf, summaryOf } from '../contract-view/run-view.ts';
 export { taskView, UNDER_WAY } from '../contract-view/task-view.ts';
-export { type ReadNode, readTree } from '../contract-view/tree-view.ts';
+export { type ReadNode, readTree, withAsking } from '../contract-view/tree-view.ts';
 export { unknownRun } from '../runs/find-run.ts';
 export { type AllRuns, type AllRunsReads, allRunsOf } from './all-runs.ts';
 export {

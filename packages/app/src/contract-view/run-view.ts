@@ -25,7 +25,7 @@ import { turnsOf } from '../turns/turn-facts.ts';
 import { decisionView } from './decision-view.ts';
 import { contractNodes } from './node-view.ts';
 import { taskView, UNDER_WAY } from './task-view.ts';
-import { readTree } from './tree-view.ts';
+import { readTree, withAsking } from './tree-view.ts';
 
 /** What a run's record does not say by itself. */
 export interface RunFacts {
@@ -109,6 +109,7 @@ async function readRun({ reader, driven }: Host, run: RunId) {
     reader.tasks(run, { status: UNDER_WAY }),
     reader.decisions({ run, status: ['open'] }),
   ]);
+  const asking = withAsking(tree, decisions);
   const outline = {
     ...runSummaryOf(record, {
       driven: driven().includes(run),
@@ -117,11 +118,11 @@ async function readRun({ reader, driven }: Host, run: RunId) {
     }),
     input: record.input,
     ...(record.output !== undefined && { output: record.output }),
-    tree: tree.map(({ node }) => node),
+    tree: asking.map(({ node }) => node),
     decisions: decisions.map(({ decision }) => decisionView(run, decision)),
     tasks: tasks.map(taskView),
   };
-  return { outline, tree };
+  return { outline, tree: asking };
 }
 
 const ARTIFACTS_PAGE = 500;

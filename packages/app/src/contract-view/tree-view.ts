@@ -7,7 +7,7 @@ import {
   type TreeNode,
   truncateUtf8,
 } from '@signalbox/model';
-import type { RunReader } from '@signalbox/runs';
+import type { Decision, DecisionKind, RunReader } from '@signalbox/runs';
 import * as z from 'zod';
 import { nodeNames } from './node-names.ts';
 
@@ -53,6 +53,33 @@ export async function readTree(reader: RunReader, run: RunId, frame: number): Pr
   };
   visit(children.get(undefined) ?? []);
   return inOrder;
+}
+
+/** The tree of a run as it is now: work that goes on and has asked a person waits for them. */
+export function withAsking(
+  tree: readonly ReadNode[],
+  open: readonly { readonly decision: Pick<Decision, 'node' | 'kind'> }[],
+): readonly ReadNode[] {
+  const asking = askedKinds(open);
+  if (asking.size === 0) return tree;
+  return tree.map(({ node, ...read }) => ({ ...read, node: { ...node, ...askingStatus(node, asking.get(node.id)) } }));
+}
+
+/** What each node asked a person. */
+export function askedKinds(
+  open: readonly { readonly decision: Pick<Decision, 'node' | 'kind'> }[],
+): ReadonlyMap<string, DecisionKind> {
+  return new Map(open.map(({ decision: { node, kind } }) => [node, kind]));
+}
+
+/** The status of a node that waits for a person in the middle of its work, as that of one that waits before it. */
+export function askingStatus(
+  { status }: { readonly status?: string },
+  kind: DecisionKind | undefined,
+): { readonly status: 'blocked'; readonly reason: string } | undefined {
+  return kind === undefined || status !== 'running'
+    ? undefined
+    : { status: 'blocked', reason: `approval_required:${kind}` };
 }
 
 function indexOf(nodes: ReadonlyMap<string, NodeRow>, id: string): number {

@@ -12,7 +12,7 @@ export function misfit(decision: Decision, resolution: Resolution): ErrorEnvelop
   if (overLimit !== undefined) return overLimit;
   const asked = isHuman(decision) ? humanProposal.parse(decision.proposal) : undefined;
   if (resolutionType === 'choose_option') {
-    const offered = asked?.options?.map(({ id }) => id) ?? [];
+    const offered = (asked?.options ?? optionsOfCall(decision))?.map(({ id }) => id) ?? [];
     if (chosenOptionId !== undefined && offered.includes(chosenOptionId)) return undefined;
     return unfitting(
       decision,
@@ -45,6 +45,13 @@ export function misfit(decision: Decision, resolution: Resolution): ErrorEnvelop
     `its value does not fit: ${where}${issue?.message ?? 'it is missing'}`,
     "Give a JSON value that fits the question's schema.",
   );
+}
+
+const withOptions = z.looseObject({ options: z.array(z.looseObject({ id: z.string() })) });
+
+/** An agent's own options for a call that it asks about. */
+function optionsOfCall({ proposal }: Decision): readonly { readonly id: string }[] | undefined {
+  return withOptions.safeParse(proposal).data?.options;
 }
 
 export function unknownDecision(id: string): ErrorEnvelope<'decision/unknown'> {

@@ -128,6 +128,19 @@ describe('a question', () => {
     expect(await desk.answer(id, { resolution: choose('blue') }, 'ada')).toMatchObject({ ok: true });
   });
 
+  it('[A20] takes an option of the agent itself for a call, if it was offered', async () => {
+    const { desk, question, open } = await openDesk();
+    await desk.ask(question('command_exec', { tool: 'shell', input: {}, options: [{ id: 'once' }] }));
+    const id = (await open())[0]?.id as never;
+    const choose = (chosenOptionId: string): Resolution => ({
+      ...approve,
+      resolutionType: 'choose_option',
+      chosenOptionId,
+    });
+    expect(await desk.answer(id, { resolution: choose('always') }, 'ada')).toMatchObject({ ok: false });
+    expect(await desk.answer(id, { resolution: choose('once') }, 'ada')).toMatchObject({ ok: true });
+  });
+
   it('[A20] takes a value only if it fits the schema of the question', async () => {
     const { desk, question, open } = await openDesk();
     const schema = { type: 'object', properties: { port: { type: 'integer' } }, required: ['port'] };

@@ -33,6 +33,8 @@ export interface DecisionDesk {
   /** The person's answer, or undefined while there is none. */
   ask(question: Question): Promise<Resolution | undefined>;
   answer(id: ApprovalId, answer: Answer, by: string): Promise<Result<AnsweredDecision, ErrorEnvelope>>;
+  /** Calls back once a question that waits is answered or taken back. Returns how to stop waiting. */
+  onSettled(question: Pick<Question, 'run' | 'node' | 'iteration' | 'call'>, settled: () => void): () => void;
   /** What was answered is done. */
   deliver(run: RunId, id: ApprovalId): Promise<void>;
   /** Takes back what nobody needs to answer any more: of one node, or of a whole run. */
@@ -63,6 +65,13 @@ export interface DeskPorts {
 
 export function createDecisionDesk({ commit, reader, machine, secrets }: DeskPorts): DecisionDesk {
   const now = () => timestampOf(machine.clock);
+  /** One process owns the directory, so every answer passes here. */
+  const waiting = new Map<ApprovalId, Set<() => void>>();
+  const ring = (id: ApprovalId) => {
+    const settled = waiting.get(id) ?? [];
+    waiting.delete(id);
+    for (const tell of settled) tell();
+  };
 
   async function ask(question: Question): Promise<Resolution | undefined> {
     const { run, node, iteration, call, kind, proposal } = question;
@@ -118,6 +127,15 @@ export function createDecisionDesk({ commit, reader, machine, secrets }: DeskPor
   return {
     ask,
     deliver,
+    onSettled({ run, node, iteration, call }, settled) {
+      const id = decisionIdOf(run, node, iteration, call);
+      const others = waiting.get(id) ?? new Set();
+      waiting.set(id, others.add(settled));
+      return () => {
+        others.delete(settled);
+        if (others.size === 0 && waiting.get(id) === others) waiting.delete(id);
+      };
+    },
     async answer(id, { resolution, proposalHash }, by) {
       const found = await reader.decision(id);
       if (found === undefined) return err(unknownDecision(id));
@@ -137,6 +155,7 @@ export function createDecisionDesk({ commit, reader, machine, secrets }: DeskPor
       const event = draftEvent(machine, 'decision.answered', { decision: id, resolution, by });
       const written = await commit.commit({ at, decisions: [answer], events: [event] }, { run, version: 'any' });
       if (!written.ok) return err(written.error);
+      ring(id);
       const answered = await reader.decision(id);
       if (answered === undefined) throw new Bug(`decision ${id} is gone after it was answered`);
       return ok(answered);
@@ -147,6 +166,7 @@ export function createDecisionDesk({ commit, reader, machine, secrets }: DeskPor
         if (node !== undefined && decision.node !== node) continue;
         const event = draftEvent(machine, 'decision.withdrawn', { decision: decision.id });
         await write(run, { kind: 'withdraw', id: decision.id, at: now() }, event);
+        ring(decision.id);
       }
     },
   };

@@ -1,6 +1,7 @@
 import { type RunId, type Timestamp, timerDue } from '@signalbox/model';
 import type { TreeNode } from '@signalbox/plan';
-import type { RunReader } from '@signalbox/runs';
+import type { DecisionOfRun, RunReader } from '@signalbox/runs';
+import { askedKinds, askingStatus } from '../contract-view/tree-view.ts';
 
 /** A node as its row has it: without its children, but with its place. It was checked when it was written. */
 interface NodeRow extends Omit<TreeNode, 'id' | 'status' | 'children'> {
@@ -15,8 +16,17 @@ export interface ShownTree extends TreeNode {
   readonly children: readonly ShownTree[];
 }
 
-/** The tree of one frame of a run, with the status of each node; undefined where the run has no such frame. */
-export async function treeAt(reader: RunReader, run: RunId, frame: number): Promise<ShownTree | undefined> {
+/**
+ * The tree of one frame of a run, with the status of each node; undefined where the run has no such frame. For the run as it is
+ * now, `open` are its questions to people.
+ */
+export async function treeAt(
+  reader: RunReader,
+  run: RunId,
+  frame: number,
+  open: readonly DecisionOfRun[] = [],
+): Promise<ShownTree | undefined> {
+  const asking = askedKinds(open);
   const nodes = (await reader.at(run, 'node', frame)) as ReadonlyMap<string, unknown> as ReadonlyMap<string, NodeRow>;
   const statuses = (await reader.at(run, 'status', frame)) as ReadonlyMap<
     string,
@@ -34,6 +44,7 @@ export async function treeAt(reader: RunReader, run: RunId, frame: number): Prom
       ...node,
       id,
       ...(status !== undefined && { status }),
+      ...askingStatus({ ...(status && { status }) }, asking.get(id)),
       ...(until && { until }),
       children: inside.map(build),
     };

@@ -79,6 +79,8 @@ type OutputOf<Schema> = Schema extends z.ZodType ? z.infer<Schema> : unknown;
 export interface VendorAgentProps<Schema extends OutputSchema>
   extends Observable<OutputSchema extends Schema ? string : OutputOf<Schema>> {
   readonly model?: string;
+  /** An installed agent by name; `builtin` for the agent that comes along. */
+  readonly plugin?: string;
   /** What the agent is asked; or as text between the tags. */
   readonly prompt?: string;
   readonly system?: string;
@@ -96,10 +98,9 @@ export interface VendorAgentProps<Schema extends OutputSchema>
   readonly children?: PlanChild;
 }
 
-export interface AgentProps<Schema extends OutputSchema> extends VendorAgentProps<Schema> {
-  readonly model: string;
-  readonly plugin?: string;
-}
+/** Names a model, or an installed agent that has its own. */
+export type AgentProps<Schema extends OutputSchema> = VendorAgentProps<Schema> &
+  ({ readonly model: string } | { readonly plugin: string });
 
 export interface TaskProps<Output> extends Observable<Output> {
   /** The work. What it returns is plain data; what it throws makes the node fail. */

@@ -110,7 +110,7 @@ const agent = (props: z.ZodType) =>
     element: { props, between: 'text', content: agentContent },
     work: agentWork,
   }) as const satisfies KindEntry<AgentKind>;
-const vendor = agent(z.strictObject({ ...agentProps, model: name.optional() }));
+const vendor = agent(z.strictObject({ ...agentProps, model: name.optional(), plugin: name.optional() }));
 
 const effects = z.enum(['none', 'undoable', 'external']);
 const taskData = z.strictObject({ ...kept, input: json.optional(), effects: effects.optional() });
@@ -133,7 +133,13 @@ const timerData = z.strictObject({
 
 /** Kinds of nodes that do work themselves. */
 export const workKinds = {
-  agent: agent(z.strictObject({ ...agentProps, model: name, plugin: name.optional() })),
+  // A plugin may choose its own model.
+  agent: agent(
+    z.union([
+      z.strictObject({ ...agentProps, model: name, plugin: name.optional() }),
+      z.strictObject({ ...agentProps, model: name.optional(), plugin: name }),
+    ]),
+  ),
   claude: vendor,
   codex: vendor,
   gemini: vendor,

@@ -1,4 +1,4 @@
-import { decisionView, readTree, runSummaryOf, taskView, UNDER_WAY } from '@signalbox/app/all-runs';
+import { decisionView, readTree, runSummaryOf, taskView, UNDER_WAY, withAsking } from '@signalbox/app/all-runs';
 import { type CommitNotice, type Machine, type RunHost, timerWait } from '@signalbox/app/runs';
 import type { RunId, RunSummary, TreeNode, WireDecision, WireTask } from '@signalbox/model';
 
@@ -122,7 +122,7 @@ async function readPicture(host: RunHost, run: RunId): Promise<RunPicture | unde
       openDecisions: decisions.length,
       until: await timerWait(reader, record, tasks),
     }),
-    tree: tree.map(({ node }) => node),
+    tree: withAsking(tree, decisions).map(({ node }) => node),
     decisions: decisions.map(({ decision }) => decisionView(run, decision)),
     tasks: tasks.map(taskView),
   };

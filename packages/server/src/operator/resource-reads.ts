@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type AllRuns, type ReadNode, readTree } from '@signalbox/app/all-runs';
+import { type AllRuns, type ReadNode, readTree, withAsking } from '@signalbox/app/all-runs';
 import { nodeKey, type RunHost, type RunRecord, type Task, transitionsIn } from '@signalbox/app/runs';
 import {
   type ErrorEnvelope,
@@ -61,7 +61,8 @@ export function ofNode<T extends object>(
   read: (run: RunRecord, node: ReadNode) => Read<T>,
 ): Read<T> {
   return ofRun(host, place, async record => {
-    const tree = await readTree(host.reader, record.id, record.frames);
+    const open = await host.reader.decisions({ run: record.id, status: ['open'] });
+    const tree = withAsking(await readTree(host.reader, record.id, record.frames), open);
     const found = tree.find(({ node }) => node.id === place.parts[1]);
     return found === undefined ? err(unknownNode(record.id, place.parts[1] ?? '')) : read(record, found);
   });

@@ -1,4 +1,4 @@
-import { MANY, readTree } from '@signalbox/app/all-runs';
+import { MANY, readTree, withAsking } from '@signalbox/app/all-runs';
 import { CONTRACT_VERSION, type ErrorEnvelope, err, ok, type Result, runKind, runStatus } from '@signalbox/model';
 import * as z from 'zod';
 import type { OperatorResourceKey } from '../access/access-table.ts';
@@ -90,7 +90,8 @@ export const operatorResources: readonly OperatorResource[] = [
         host,
         place,
         async record => {
-          const tree = await readTree(host.reader, record.id, record.frames);
+          const open = await host.reader.decisions({ run: record.id, status: ['open'] });
+          const tree = withAsking(await readTree(host.reader, record.id, record.frames), open);
           const spending = await host.reader.spending({ run: record.id });
           return ok(
             executionDetail(

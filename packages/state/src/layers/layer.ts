@@ -20,7 +20,7 @@ export interface Layer {
   /** When it was opened, on the clock of the root's filesystem, in nanoseconds. */
   readonly since: bigint;
   readonly entry: LayerEntry;
-  /** The directory as seen on the layer; undefined before it is entered and after it is left. */
+  /** The same as the entry's. */
   view(): string | undefined;
   /** Ends the view. The writes stay. */
   leave(): void;
@@ -42,6 +42,8 @@ export interface LayerEntry {
   readonly isMapped: boolean;
   /** Called when the layer is mounted, and a process is in it. From then on it has a view. */
   entered(pid: number): void;
+  /** The directory as seen on the layer, at a path of our own process; undefined before it is entered and after it is left. */
+  view(): string | undefined;
   /** Sets what to start on the root's next layer as soon as it is mounted ahead, if anything. */
   ahead(start: ((next: LayerEntry) => Standby) | undefined): void;
 }

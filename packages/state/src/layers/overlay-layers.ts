@@ -105,10 +105,12 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
 
   function entryOf(root: string, directory: string, namespace: Namespace): Entry {
     let held: number | undefined;
+    const view = () => (held === undefined ? undefined : `/proc/self/fd/${held}`);
     return {
       entry: {
         directory,
         isMapped: !isRoot,
+        view,
         start: script => namespace.run(script),
         entered(pid) {
           held = fs.openSync(`/proc/${pid}/cwd`, PATH_ONLY | fs.constants.O_DIRECTORY);
@@ -118,7 +120,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
           else starters.set(root, start);
         },
       },
-      view: () => (held === undefined ? undefined : `/proc/self/fd/${held}`),
+      view,
       leave() {
         if (held !== undefined) fs.closeSync(held);
         held = undefined;

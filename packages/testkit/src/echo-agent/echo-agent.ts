@@ -224,7 +224,7 @@ async function one(step: EchoStep, turn: Turn): Promise<void> {
       process.stderr.write(`${step.text}\n`);
       return;
     case 'when':
-      if (process.env[step.variable] !== undefined) await all(step.then, turn);
+      if (process.env[step.variable] !== undefined) await all(step.steps, turn);
       return;
     case 'stop':
       turn.stopReason = step.reason;
@@ -279,7 +279,7 @@ async function ask(step: Extract<EchoStep, { readonly do: 'ask' }>, turn: Turn):
   if (error !== undefined) say(`not asked: ${error.code}`);
   const { optionId } = (result?.outcome ?? {}) as { readonly optionId?: string };
   const isAllowed = choices.find(choice => choice.optionId === optionId)?.kind.startsWith('allow') === true;
-  await all((isAllowed ? step.then : step.otherwise) ?? [], turn);
+  await all((isAllowed ? step.allowed : step.denied) ?? [], turn);
   const status = isAllowed || step.regardless === true ? 'completed' : 'failed';
   update({ sessionUpdate: 'tool_call_update', toolCallId: `${step.id}-${process.pid}`, status });
 }

@@ -4,12 +4,12 @@ export type EchoStep =
   | { readonly do: 'plan'; readonly entries: readonly string[] }
   /** Tells about a tool call that it makes unasked, in these statuses. */
   | (EchoCall & { readonly do: 'tool'; readonly statuses: readonly string[] })
-  /** Asks for a permission, then does `then` or `otherwise`, and tells how the call ended. */
+  /** Asks for a permission, then does `allowed` or `denied`, and tells how the call ended. */
   | (EchoCall & {
       readonly do: 'ask';
       readonly options?: readonly { readonly optionId: string; readonly name: string; readonly kind: string }[];
-      readonly then?: readonly EchoStep[];
-      readonly otherwise?: readonly EchoStep[];
+      readonly allowed?: readonly EchoStep[];
+      readonly denied?: readonly EchoStep[];
       /** Tells that the call was completed, whatever the answer was. */
       readonly regardless?: boolean;
       /** The session that it names. */
@@ -38,7 +38,7 @@ export type EchoStep =
   /** Says what it was asked in this prompt. */
   | { readonly do: 'repeat' }
   | { readonly do: 'stderr'; readonly text: string }
-  | { readonly do: 'when'; readonly variable: string; readonly then: readonly EchoStep[] }
+  | { readonly do: 'when'; readonly variable: string; readonly steps: readonly EchoStep[] }
   /** Ends the prompt. */
   | { readonly do: 'stop'; readonly reason: string }
   | { readonly do: 'fail'; readonly code: number; readonly message: string }
