@@ -229,6 +229,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     files: 'own',
     quirks: [
       'In mode autopilot it allows itself everything.',
+      'Its answer begins with notes of its own, such as the files that it made.',
       'It needs a login, unless it is given a model endpoint of its own.',
       'It takes MCP servers by a flag, not with the session.',
     ],
