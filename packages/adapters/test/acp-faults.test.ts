@@ -114,7 +114,7 @@ describe('an agent that breaks the protocol', () => {
     const life = openAcpLife();
     const outcome = await life.run(createMemoryTask().session(), [{ do: 'longLine', bytes: 100_000_000 }, done]);
     expect(outcome).toMatchObject({ kind: 'failed', error: { class: 'terminal', code: 'agent-line-too-long' } });
-    expect((life.children[0]?.stdout as Socket).bytesRead).toBeLessThan(11_000_000);
+    expect((life.children[0]?.stdout as Socket | undefined)?.bytesRead).toBeLessThan(11_000_000);
     expect(life.isAnyAlive()).toBe(false);
   });
 
@@ -318,6 +318,10 @@ describe('files through the client', () => {
     const edit: EchoStep = { do: 'ask', id: 'e', kind: 'edit', title: 'Edit', input: { b: 1 }, allowed: [write] };
     expect(await life.run(covered.session(), [edit])).toMatchObject({ kind: 'done' });
     expect(covered.questions.size).toBe(1);
+    const elsewhere = createMemoryTask();
+    elsewhere.answerAll({ resolutionType: 'approve' });
+    await life.run(elsewhere.session(), [{ ...edit, locations: [{ path: `${life.root}/c.txt` }] }]);
+    expect(elsewhere.questions.size).toBe(2);
     const skipping = createMemoryTask();
     expect(await life.run(skipping.session(), [write], { permissions: 'skip' })).toEqual({
       kind: 'done',

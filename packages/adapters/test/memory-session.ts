@@ -157,5 +157,5 @@ export function createMemoryTask(): MemoryTask {
 
 /** The kept entries of a kind, in order. */
 export function entriesOf<T = JsonObject>(task: MemoryTask, kind: string): readonly T[] {
-  return task.kept.filter(entry => (entry as { kind?: Json }).kind === kind) as readonly T[];
+  return task.kept.filter(entry => (entry as { kind?: Json }).kind === kind) as unknown as readonly T[];
 }
