@@ -97,6 +97,7 @@ export { type CommandView, type ReadablePlace, viewOf } from './sandbox/command-
 export { isCredentialPlace } from './sandbox/credentials.ts';
 export { detectSandbox, type SandboxDetection } from './sandbox/detect-sandbox.ts';
 export { type InteractiveProcess, openInGroup } from './sandbox/interactive-process.ts';
+export { findProcess, type ProcessIdentity } from './sandbox/process-identity.ts';
 export type { CommandEnd, RunningCommand } from './sandbox/running-command.ts';
 export {
   NO_RULES,

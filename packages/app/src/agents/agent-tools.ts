@@ -63,6 +63,8 @@ import { checkpointFolder, placeFile, readPlace, recordKept, type TaskPlace } fr
 export interface AgentTools {
   /** `more` is offered besides the tools at hand. */
   open(brief: AgentBrief, more?: readonly AnyTool[]): Promise<Result<ToolBench, ErrorEnvelope>>;
+  /** The sandbox of this machine, looked for once. */
+  sandbox(): Promise<SandboxDetection>;
   /** The tools that agents have on every directory. */
   atHand(): Promise<readonly AnyTool[]>;
   /**
@@ -124,14 +126,16 @@ export function openAgentTools(
       },
     });
 
+  const detected = () => (sandbox ??= detect());
+
   const atHand = async (): Promise<readonly AnyTool[]> => {
-    sandbox ??= detect();
-    const command = commandTool(dataDirectory, await sandbox);
+    const command = commandTool(dataDirectory, await detected());
     return [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, command];
   };
 
   return {
     atHand,
+    sandbox: detected,
     async open({ run, task, directory }, more = []) {
       const folder = checkpointsOf(run);
       const root = readPlace(folder, task)?.place ?? rootAt(directory);

@@ -47,7 +47,7 @@ export function builtinAgents({ machine, tools, store, env }: BuiltinAgentsOptio
 }
 
 /** Whether the run, or one above it, may only cost so much. */
-async function hasCostLimit(reader: RunReader, run: RunId): Promise<boolean> {
+export async function hasCostLimit(reader: RunReader, run: RunId): Promise<boolean> {
   const record = await reader.run(run);
   if (record === undefined) return false;
   if (record.limits.maxCostMicroUsd !== undefined) return true;

@@ -24,6 +24,9 @@ const isLeftOut = (name: string): boolean =>
 const isKernels = (directory: string, name: string): boolean =>
   name === 'work' && path.basename(path.dirname(directory)) === 'layers';
 
+/** Agents' programs, which can be installed again, and the homes of those that run. */
+const AGENTS = ['agents', 'agent-homes'];
+
 /** Says how much the journals hold at least, so they are copied after it. */
 const FIRST = ['cache'];
 
@@ -39,7 +42,7 @@ export interface Copied {
 
 /** Copies what a data directory holds beside its database, durably, into a directory of the same shape. */
 export function copyTree(from: string, to: string): Copied {
-  const names = readdirSync(from).filter(name => !isLeftOut(name));
+  const names = readdirSync(from).filter(name => !isLeftOut(name) && !AGENTS.includes(name));
   const [first, last] = [FIRST, LAST].map(some => some.filter(name => names.includes(name))) as [string[], string[]];
   const ordered = [...first, ...names.filter(name => !first.includes(name) && !last.includes(name)), ...last];
   return summed(ordered.map(name => copyEntry(path.join(from, name), path.join(to, name), name === 'layers')));

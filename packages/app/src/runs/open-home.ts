@@ -2,8 +2,8 @@ import { providerReferences } from '@signalbox/adapters/providers';
 import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
 import { ok, type RecoveryNote, thrownText, timestampOf } from '@signalbox/model';
 import { type AgentRunner, taskId } from '@signalbox/runs';
+import { acpAgents } from '../agents/acp-agents.ts';
 import { openAgentTools } from '../agents/agent-tools.ts';
-import { builtinAgents } from '../agents/builtin-agents.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
 import { lazyHostLog } from '../logs/lazy-host-log.ts';
 import type { Log } from '../logs/log.ts';
@@ -44,10 +44,14 @@ export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnA
   readonly dataDirectory: string;
   readonly machine: Machine;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Instead of the agent that comes along. */
+  /** Instead of the agents of the data directory. */
   readonly agents?: AgentRunner;
+  /** How long the process of an agent waits for a person before it is ended, to be started again with the answer. */
+  readonly parkMs?: number;
   readonly launch?: Launch | undefined;
 }
+
+const PARK_MS = 600_000;
 
 /** Opens the data directory for work: what was cut off is undone first. Refused while another process owns it. */
 export async function openHome(options: HomeOptions): Promise<Result<Home, ErrorEnvelope>> {
@@ -93,7 +97,9 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   for (const recovery of recovered) log.say('warn', 'a tool call that was cut off was dealt with', { recovery });
   const workspaces = openWorkspaceDesk({ dataDirectory, machine, reader: store, blobs: store, tools });
   await workspaces.recover();
-  const agents = options.agents ?? builtinAgents({ machine, tools, store, env });
+  // Without anybody to go on when it is answered, the run rests at once and says how.
+  const { parkMs = options.resumeOnAnswer === true ? PARK_MS : 0 } = options;
+  const agents = options.agents ?? acpAgents({ machine, tools, store, env, dataDirectory, parkMs });
   const providers = providerReferences(env);
   const retention = homeRetention(dataDirectory, machine.clock, workspaces);
   const host = await openRunHost({

@@ -10,6 +10,8 @@ export interface InteractiveProcess {
   /** Read both immediately. The program waits for a reader of its output that is slow, and its end does not wait for one. */
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** Its process group, if it is not confined. */
+  readonly pid?: number;
   /** Asks the program to end (TERM), and kills it with everything it started if it is still there after 5 s. */
   stop(): void;
   /** Settles once all its processes are gone. Never rejects. */
@@ -41,6 +43,7 @@ export function openInGroup(
   });
   return {
     ...{ stdin, stdout, stderr, ended },
+    ...(child.pid !== undefined && { pid: child.pid }),
     stop() {
       if (killing !== undefined || child.exitCode !== null || child.signalCode !== null) return;
       killGroup(child, 'SIGTERM');

@@ -1,0 +1,107 @@
+import * as fs from 'node:fs';
+import path from 'node:path';
+import type { AgentRow, InstalledAgent } from '@signalbox/adapters/agents';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where `signalbox agents add` installs an agent. */
+export function agentDirectory(dataDirectory: string, id: string): string {
+  return path.join(dataDirectory, 'agents', id);
+}
+
+/** Looks in the data directory, then on the PATH. */
+export function findInstalled(row: AgentRow, dataDirectory: string, env: Environment): InstalledAgent | undefined {
+  return inDataDirectory(row, dataDirectory) ?? onPath(row, env);
+}
+
+function inDataDirectory(row: AgentRow, dataDirectory: string): InstalledAgent | undefined {
+  const { package: of, start } = row;
+  if (of === undefined) return undefined;
+  const folder = agentDirectory(dataDirectory, row.id);
+  const own = path.join(folder, 'node_modules', of.name);
+  const version = versionIn(own);
+  if (version === undefined) return undefined;
+  const directory = fs.realpathSync(folder);
+  const modules = path.join(directory, 'node_modules');
+  const program =
+    start.kind === 'script'
+      ? [fs.realpathSync(process.execPath), path.join(modules, of.name, start.file)]
+      : [path.join(modules, '.bin', start.file)];
+  return { directory, program: [...program, ...start.args], version, from: 'data directory' };
+}
+
+function onPath(row: AgentRow, env: Environment): InstalledAgent | undefined {
+  const { package: of, start } = row;
+  // The script of a package is on the PATH under the package's own name.
+  const name = start.kind === 'script' ? path.basename(of?.name ?? start.file) : start.file;
+  const program = programNamed(name, env);
+  if (program === undefined) return undefined;
+  const version = versionAbove(fs.realpathSync(program)) ?? 'unknown';
+  return { program: [program, ...start.args], version, from: of === undefined ? 'command' : 'PATH' };
+}
+
+function programNamed(name: string, env: Environment): string | undefined {
+  const places = name.includes('/') ? [name] : pathEntries(env).map(entry => path.join(entry, name));
+  return places.find(place => path.isAbsolute(place) && isProgram(place));
+}
+
+/** The absolute directories of the PATH. */
+export function pathEntries(env: Environment): readonly string[] {
+  return (env.PATH ?? process.env.PATH ?? '').split(':').filter(entry => path.isAbsolute(entry));
+}
+
+/**
+ * What an agent's program needs to be read: its installation, and the package of every file in its command line. Never a directory
+ * that contains one of `closed`.
+ */
+export function placesOf(installed: InstalledAgent, closed: readonly string[]): readonly string[] {
+  const files = installed.program.filter(word => path.isAbsolute(word) && fs.existsSync(word));
+  const places = [
+    ...(installed.directory === undefined ? [] : [installed.directory]),
+    fs.realpathSync(process.execPath),
+    ...files.flatMap(file => {
+      const real = fs.realpathSync(file);
+      const above = packageAbove(real);
+      return above === undefined || closed.some(one => isInside(one, above)) ? [real] : [above];
+    }),
+  ];
+  return [...new Set(places)];
+}
+
+function isInside(one: string, directory: string): boolean {
+  return one === directory || one.startsWith(directory === '/' ? '/' : `${directory}/`);
+}
+
+/** Directories above a program in which its package may begin. */
+const LEVELS = 5;
+
+function packageAbove(file: string): string | undefined {
+  let place = path.dirname(file);
+  for (let level = 0; level < LEVELS && place !== '/'; level++, place = path.dirname(place)) {
+    if (versionIn(place) !== undefined) return place;
+  }
+  return undefined;
+}
+
+function versionAbove(file: string): string | undefined {
+  const place = packageAbove(file);
+  return place === undefined ? undefined : versionIn(place);
+}
+
+function versionIn(directory: string): string | undefined {
+  try {
+    const { version } = JSON.parse(fs.readFileSync(path.join(directory, 'package.json'), 'utf8'));
+    return typeof version === 'string' ? version : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isProgram(file: string): boolean {
+  try {
+    fs.accessSync(file, fs.constants.X_OK);
+    return fs.statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,110 @@
+import * as os from 'node:os';
+import path from 'node:path';
+import type { AgentRow } from '@signalbox/adapters/agents';
+import { Bug, err, ok } from '@signalbox/model';
+import type { AgentBrief, AgentRunner, TaskError } from '@signalbox/runs';
+import type { CommandSandbox } from '@signalbox/state';
+import { type AgentRegister, openAgentRegister } from '../agent-register/agent-register.ts';
+import { pathEntries } from '../agent-register/installed-agents.ts';
+import { readCommandSettings } from '../sandbox/command-config.ts';
+import { UNCONFINED_HINT } from '../sandbox/unconfined-hint.ts';
+import { openAgentHomes } from './agent-homes.ts';
+import { startAgent } from './agent-launcher.ts';
+import { type BuiltinAgentsOptions, builtinAgents, hasCostLimit } from './builtin-agents.ts';
+
+export interface AcpAgentsOptions extends BuiltinAgentsOptions {
+  readonly dataDirectory: string;
+  /** How long an agent's process waits for a person. */
+  readonly parkMs: number;
+  readonly register?: AgentRegister;
+}
+
+/**
+ * The agents of a data directory: those that are installed, over ACP, and the one that comes along for everything else. Which of the
+ * two did the work is in the transcript (`begun`).
+ */
+export function acpAgents(options: AcpAgentsOptions): AgentRunner {
+  const { machine, tools, store, env, dataDirectory, parkMs } = options;
+  const { register = openAgentRegister({ dataDirectory, env }) } = options;
+  const builtin = builtinAgents(options);
+  const homes = openAgentHomes(dataDirectory);
+  const closed = [dataDirectory, os.homedir()];
+  const costLimited = new Set<string>();
+  let loading: Promise<AgentRunner> | undefined;
+  let sandbox: CommandSandbox | 'unconfined' | undefined;
+
+  async function findSandbox(row: AgentRow): Promise<TaskError | undefined> {
+    if (sandbox !== undefined) return undefined;
+    const found = await tools.sandbox();
+    if (found.ok) {
+      sandbox = found.value;
+      return undefined;
+    }
+    const settings = readCommandSettings(dataDirectory);
+    if (settings.ok && settings.value.allowUnconfined) {
+      sandbox = 'unconfined';
+      return undefined;
+    }
+    const { message, suggestion } = found.error;
+    const text = `${row.title} was not started: ${message}. ${suggestion} ${UNCONFINED_HINT}`;
+    return { class: 'terminal', code: 'sandbox-missing', message: text };
+  }
+
+  async function load(): Promise<AgentRunner> {
+    const { createAcpRunner } = await import('@signalbox/adapters/acp');
+    return createAcpRunner({
+      async agentOf(brief) {
+        const choice = register.choose(brief);
+        if (choice.kind !== 'installed') throw new Bug(`node ${brief.node} has no agent over ACP`);
+        const { row, installed } = choice;
+        const refusal = await findSandbox(row);
+        return refusal === undefined ? ok({ row, installed, variables: variablesOf(row, env) }) : err(refusal);
+      },
+      start(launch) {
+        if (sandbox === undefined) throw new Bug('an agent is started before its sandbox is known');
+        return startAgent(launch, sandbox === 'unconfined' ? undefined : sandbox, { homes, closed });
+      },
+      async benchFor(brief, turn) {
+        const bench = await tools.open(brief, [turn]);
+        if (bench.ok) return bench;
+        return err({ class: 'terminal', code: bench.error.code, message: bench.error.message });
+      },
+      configHome: async () => homes.open(),
+      costLimited: ({ run }) => costLimited.has(run),
+      clock: machine.clock,
+      ids: machine.ids,
+      timers: machine.timers,
+      parkMs,
+    });
+  }
+
+  return {
+    async run(brief, session) {
+      const choice = register.choose(brief);
+      if (choice.kind === 'builtin') return builtin.run(brief, session);
+      if (choice.kind === 'missing') return { kind: 'failed', error: notInstalled(brief, choice.message) };
+      if (await hasCostLimit(store, brief.run)) costLimited.add(brief.run);
+      loading ??= load();
+      return (await loading).run(brief, session);
+    },
+  };
+}
+
+function notInstalled({ node }: AgentBrief, why: string): TaskError {
+  return { class: 'terminal', code: 'agent-missing', message: `The agent of node ${node} cannot be used. ${why}` };
+}
+
+const LOCALE = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ'];
+
+/** What an agent sees of our variables: those that its row names, the locale, and the PATH with our own Node. */
+export function variablesOf(
+  row: AgentRow,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const seen = [...LOCALE, ...row.variables].flatMap(name => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const PATH = [...new Set([path.dirname(process.execPath), ...pathEntries(env)])].join(':');
+  return { LANG: 'C.UTF-8', ...Object.fromEntries(seen), PATH };
+}

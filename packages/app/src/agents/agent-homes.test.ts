@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { err, failure, type RunId } from '@signalbox/model';
+import type { AgentBrief, AgentSession } from '@signalbox/runs';
+import { findProcess, type LayerEntry, LayerRefused } from '@signalbox/state';
+import { describe, expect, it } from 'vitest';
+import { memoryRun } from '../../test/support/run-builders.ts';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
+import { thisMachine } from '../machine.ts';
+import { acpAgents } from './acp-agents.ts';
+import { openAgentHomes } from './agent-homes.ts';
+import { startAgent } from './agent-launcher.ts';
+import { openAgentTools } from './agent-tools.ts';
+
+const isLinux = process.platform === 'linux';
+const launch = (root: string, configHome: string, command: readonly string[]) => ({
+  ...{ root, configHome, refused: [], variables: { PATH: '/usr/bin:/bin' } },
+  row: undefined as never,
+  installed: { program: command, version: '1', from: 'command' as const },
+});
+
+describe('homes of agents', () => {
+  it('[A711] what a process before left is gone at the next start', () => {
+    const data = temporaryFolder();
+    const home = openAgentHomes(data).open();
+    fs.writeFileSync(path.join(home.path, 'login'), 'secret');
+    expect([fs.statSync(home.path).mode & 0o777, fs.statSync(path.dirname(home.path)).mode & 0o777]).toEqual([
+      0o700, 0o700,
+    ]);
+    openAgentHomes(data);
+    expect(fs.readdirSync(path.join(data, 'agent-homes'))).toEqual([]);
+  });
+
+  it.skipIf(!isLinux)('[A714] a group that an owner left is ended, and one with the same number is not', async () => {
+    const data = temporaryFolder();
+    const start = () => spawn('sh', ['-c', 'sleep 600 & wait'], { detached: true, stdio: 'ignore' });
+    const [left, other] = [start(), start()];
+    const homes = openAgentHomes(data);
+    const known = findProcess(left.pid ?? 0);
+    if (known === undefined) throw new Error('it runs');
+    homes.noteGroup(homes.open().path, known);
+    homes.noteGroup(homes.open().path, { pid: other.pid ?? 0, startedAt: '1' });
+    const ended = once(left, 'exit');
+    openAgentHomes(data);
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    expect(other.exitCode ?? other.signalCode).toBeNull();
+    process.kill(-(other.pid ?? 0), 'SIGKILL');
+  });
+});
+
+describe('an agent without a sandbox', () => {
+  it('[A714] is refused with what to install and how to allow it', async () => {
+    const data = temporaryFolder();
+    fs.writeFileSync(path.join(data, 'config.json'), '{"agents":{"own":{"command":["sh"]}}}');
+    const machine = thisMachine();
+    const { store, run } = await memoryRun(machine);
+    const missing = failure('tool/sandbox-missing', { message: 'there is no bwrap', suggestion: 'Install it.' });
+    const tools = { ...openAgentTools(data, machine), sandbox: async () => err(missing) };
+    const agents = acpAgents({ machine, tools, store: store as never, env: {}, dataDirectory: data, parkMs: 0 });
+    const brief = { run: run as RunId, node: 'n', vendor: 'any', plugin: 'own' } as unknown as AgentBrief;
+    expect(await agents.run(brief, {} as AgentSession)).toMatchObject({
+      kind: 'failed',
+      error: {
+        ...{ class: 'terminal', code: 'sandbox-missing' },
+        message: expect.stringMatching(/^own was not started: there is no bwrap\. Install it\. .*allowUnconfined/),
+      },
+    });
+  });
+
+  it('[A714] where that is allowed runs in a group that is noted, and never believes itself on a layer', async () => {
+    const data = temporaryFolder();
+    const homes = openAgentHomes(data);
+    const home = homes.open();
+    const command = ['sh', '-c', 'echo "$HOME" "$PATH"; echo bad >&2; cat; exit 3'];
+    const started = startAgent(launch(data, home.path, command), undefined, { homes, closed: [] });
+    if (!started.ok) throw new Error(started.error.message);
+    const { stdin, stdout, ended, stderrTail, view } = started.value;
+    if (isLinux) expect(fs.readdirSync(path.dirname(home.path))).toContain(`${path.basename(home.path)}.group.json`);
+    stdin.end('heard\n');
+    expect(await text(stdout)).toBe(' /usr/bin:/bin\nheard\n');
+    expect([await ended, stderrTail(), view()]).toEqual([{ reason: 'exited with 3' }, 'bad\n', data]);
+    home.remove();
+    expect(fs.readdirSync(path.dirname(home.path))).toEqual([]);
+    const layer = {} as LayerEntry;
+    const onLayer = { ...launch(data, home.path, command), layer };
+    expect(() => startAgent(onLayer, undefined, { homes, closed: [] })).toThrow(LayerRefused);
+  });
+});

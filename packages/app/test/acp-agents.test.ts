@@ -1,0 +1,109 @@
+import * as fs from 'node:fs';
+import path from 'node:path';
+import { detectSandbox } from '@signalbox/state';
+import { type EchoStep, echoAgentProgram, echoPrompt } from '@signalbox/testkit';
+import { describe, expect, it } from 'vitest';
+import { planText } from './support/open-host.ts';
+import { openTestHome } from './support/open-scripted-home.ts';
+import { until } from './support/until.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const sandbox = await detectSandbox();
+const approve = { resolutionType: 'approve', rationale: 'fine', actionKind: 'review' } as const;
+
+/** A home with the echo agent as a command of its configuration, and a folder that it works in. */
+async function openEchoHome(options: { readonly env?: Record<string, string>; readonly config?: object } = {}) {
+  const folder = temporaryFolder();
+  const data = path.join(folder, 'data');
+  const work = path.join(folder, 'work');
+  fs.mkdirSync(data, { recursive: true, mode: 0o700 });
+  fs.mkdirSync(work);
+  const command = [process.execPath, echoAgentProgram];
+  const agents = { echo: { command, title: 'Echo', variables: ['ECHO_KEY'], settings: { ECHO_SET: '{root}' } } };
+  fs.writeFileSync(path.join(data, 'config.json'), JSON.stringify({ agents, ...options.config }));
+  const env = { ECHO_KEY: 'seen-by-the-agent', OTHER_KEY: 'not-for-agents', ...options.env };
+  return { folder, data, work, ...(await openTestHome(folder, { env, resumeOnAnswer: true })) };
+}
+
+const echoPlan = (steps: readonly EchoStep[], props = '') =>
+  planText(
+    `<Agent id="agent" plugin="echo" cwd="work" prompt={${JSON.stringify(echoPrompt(steps))}} ${props}
+       onFinished={said => ctx.state.set('said', said)} onError={({ error }) => ctx.state.set('failed', error.message)} />`,
+    'z.object({ said: z.any(), failed: z.any() })',
+  );
+
+const edit: EchoStep = {
+  ...{ do: 'ask', id: 'e', kind: 'edit', title: 'Write a.txt', name: 'Write', input: { file: 'a.txt' } },
+  ...{ allowed: [{ do: 'append', file: 'a.txt', text: 'edited' }] },
+};
+
+describe.skipIf(!sandbox.ok)('an installed agent', () => {
+  it('[A710] does its turn in a sandbox, and its changes are applied as a whole', async () => {
+    const { data, work, store, start, end, state } = await openEchoHome();
+    fs.writeFileSync(path.join(work, 'a.txt'), 'first\n');
+    const run = await start('plan', echoPlan([edit, { do: 'say', text: 'Done.' }]));
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    expect(await state(run)).toEqual({ said: 'Done.' });
+    expect(fs.readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe('first\nedited\n');
+    const [task] = await store.tasks(run);
+    const kept = (await store.stream(run, task?.id as never, 0, 500)).filter(({ kind }) => kind === 'message');
+    expect(kept.map(({ payload }) => payload)).toContainEqual(
+      expect.objectContaining({ kind: 'begun', agent: expect.objectContaining({ id: 'echo', from: 'command' }) }),
+    );
+    expect(fs.readdirSync(path.join(data, 'agent-homes'))).toEqual([]);
+  });
+
+  it('[A711] sees what its row names of our variables, its settings, PATH and locale, and a home of its own', async () => {
+    const { data, work, start, end, state } = await openEchoHome();
+    const names = ['ECHO_KEY', 'OTHER_KEY', 'ECHO_SET', 'LANG', 'HOME'];
+    const steps = names.flatMap((name): EchoStep[] => [
+      { do: 'variable', name },
+      { do: 'say', text: '\n' },
+    ]);
+    const run = await start('plan', echoPlan([...steps]));
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    const { said } = (await state(run)) as { said: string };
+    const [key, other, set, lang, home = ''] = said.trim().split('\n');
+    // The key reached the agent; what is kept of it does not show it.
+    expect(key).not.toBe('not set');
+    expect([other, set, lang]).toEqual(['not set', fs.realpathSync(work), 'C.UTF-8']);
+    expect([path.dirname(home), fs.existsSync(home)]).toEqual([path.join(fs.realpathSync(data), 'agent-homes'), false]);
+  });
+
+  it('[A712] waits for a person in its process, and goes on with the answer in the same turn', async () => {
+    const { host, work, store, start, end, state } = await openEchoHome();
+    const run = await start('plan', echoPlan([edit, { do: 'say', text: 'Done.' }], 'permissions="gated"'));
+    const [asked] = await until(async () => {
+      const found = await store.decisions({ run, status: ['open'] });
+      return found.length > 0 ? found : undefined;
+    });
+    expect(fs.readdirSync(work)).toEqual([]);
+    expect(await host.answer(asked?.decision.id as never, { resolution: approve }, 'ada')).toMatchObject({ ok: true });
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    expect(await state(run)).toEqual({ said: 'Done.' });
+    expect(fs.readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe('edited\n');
+    const events = (await store.events(run, 0, 500)).map(({ event }) => event);
+    expect(events.filter(({ type }) => type === 'call.began' || type === 'decision.asked')).toHaveLength(3);
+    expect(events.filter(event => event.type === 'node.status' && event.to === 'blocked')).toEqual([]);
+  });
+
+  it('[A714] cannot see the data directory', async () => {
+    const { data, start, end, state } = await openEchoHome();
+    const token = path.join(fs.realpathSync(data), 'config.json');
+    const run = await start('plan', echoPlan([{ do: 'homeRead', file: `../../config.json` }]));
+    expect(await end(run)).toMatchObject({ status: 'failed' });
+    expect((await state(run)).failed).toMatch(new RegExp(`ENOENT.*${path.basename(token)}`, 's'));
+  });
+
+  it('[A713] that is named and not there ends the work, and says what to do', async () => {
+    const { start, end, state } = await openEchoHome({ config: { agents: { gone: { command: ['/no/such/agent'] } } } });
+    for (const [plugin, why] of [
+      ['gone', 'The program "/no/such/agent" of agent gone was not found.'],
+      ['nobody', 'There is no agent "nobody". Known agents: builtin, '],
+    ] as const) {
+      const run = await start(plugin, echoPlan([]).replace('plugin="echo"', `plugin="${plugin}"`));
+      expect(await end(run)).toMatchObject({ status: 'failed' });
+      expect((await state(run)).failed).toContain(`The agent of node agent cannot be used. ${why}`);
+    }
+  });
+});
