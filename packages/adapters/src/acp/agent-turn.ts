@@ -88,6 +88,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
   let unwatch = () => {};
   const watch = () => {
     unwatch();
+    if (over.isSettled()) return;
     unwatch = ports.timers.after(isReady ? (ports.silenceMs ?? SILENCE_MS) : START_MS, () => {
       if (desk.open() !== undefined) watch();
       else fail(silent(context, isReady));
@@ -273,7 +274,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     const { reason, waits } = admission;
     if (waits !== undefined) over.resolve({ kind: 'blocked', reason: waits });
     else if (session.signal.aborted) fail(canceledFailure());
-    else fail(taskFailure('budget-exceeded', `${reason} Raise the limit of the run to go on.`));
+    else fail(taskFailure('budget-exceeded', `${reason} Raise the limit of the run to continue.`));
   }
 
   /** Answers a request of the agent. What goes wrong on our side ends the turn: the agent would only see an error. */
@@ -304,7 +305,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
   }
 }
 
-/** A value that is set once, by whoever is first. */
+/** A value that is set once: the first one counts. */
 function once<T>() {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let settled = false;
