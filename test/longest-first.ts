@@ -26,6 +26,7 @@ const LONGEST: readonly string[] = [
   'packages/store/test/tampering.test.ts',
   'packages/store/test/repair.test.ts',
   'packages/signalbox/test/mcp-inspector.test.ts',
+  'packages/adapters/test/acp-faults.test.ts',
   'packages/state/test/crash.test.ts',
   'packages/app/test/stuck-plans.test.ts',
   'packages/app/test/owner-death.test.ts',

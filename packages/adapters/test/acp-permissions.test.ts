@@ -100,7 +100,7 @@ describe('an answer', () => {
     expect(silent.outcome).toEqual({ kind: 'done', output: 'Done.' });
   });
 
-  it('[B50] tells an agent that stops at a denial to go on', async () => {
+  it('[B50] lets an agent that stops at a denial continue', async () => {
     const stop: EchoStep = { ...command('one'), denied: [{ do: 'stop', reason: 'cancelled' }] };
     const { outcome } = await answering([[stop], [done]], { resolutionType: 'reject' });
     expect(outcome).toEqual({ kind: 'done', output: 'Done.' });

@@ -193,6 +193,6 @@ function costUnknown(brief: AgentBrief, { row }: ChosenAgent): TaskError {
 }
 
 function resumeRefused({ node }: AgentBrief): TaskError {
-  const message = `Node ${node} was interrupted during its agent's turn, and its plan says not to go on by itself (resume="fail"). Nothing of it was applied. Look at its transcript, then retry it with resume="continue" or "restart".`;
+  const message = `Node ${node} was interrupted during its agent's turn, and its plan says not to continue by itself (resume="fail"). Nothing of it was applied. Look at its transcript, then retry it with resume="continue" or "restart".`;
   return taskFailure('resume-refused', message);
 }

@@ -74,6 +74,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
   const spending = createTurnSpending({ session, model, prefix, now, toolCalls: book.toolCalls });
   let vendorSession: string | undefined;
   let reportedMode: string | undefined;
+  let isAsking = false;
   let isReady = false;
   let isPrompting = false;
 
@@ -85,7 +86,6 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     vendorSession: () => vendorSession,
     parked: kind => over.resolve(waiting(kind)),
     isOver: over.isSettled,
-    lost: over.reject,
   });
   const files = createAgentFiles({ root, refused, view: () => process.view() });
 
@@ -95,6 +95,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
   let unwatch = () => {};
   const watch = () => {
     unwatch();
+    if (over.isSettled()) return;
     unwatch = ports.timers.after(isReady ? (ports.silenceMs ?? SILENCE_MS) : START_MS, () => {
       if (asking() !== undefined) watch();
       else fail(silent(context, isReady));
@@ -117,7 +118,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
         return undefined;
       }
       if (read.data.sessionUpdate === 'current_mode_update') reportedMode = read.data.currentModeId;
-      const left = isReady ? leftAsking(row, read.data) : undefined;
+      const left = isAsking ? leftAsking(row, read.data) : undefined;
       if (left !== undefined) {
         fail(left);
         return undefined;
@@ -138,26 +139,29 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
   };
 
   const connection = client({ name: 'signalbox' })
-    .onRequest(methods.client.session.requestPermission, ({ params }) => {
-      watch();
-      return desk.request(params);
-    })
-    .onRequest(methods.client.fs.readTextFile, ({ params }) => {
-      checkSession(params.sessionId);
-      return { content: linesOf(reached(params.path, files.read(params.path)), params.line, params.limit) };
-    })
-    .onRequest(methods.client.fs.writeTextFile, async ({ params }) => {
-      checkSession(params.sessionId);
-      // Nobody is asked about a write that cannot be made.
-      const looked = files.look(params.path);
-      if (looked.kind === 'refused') reached(params.path, looked);
-      const done = await desk.mayWrite(params.path, params.content);
-      if (done === undefined) throw RequestError.invalidRequest(undefined, 'a person did not allow this write');
-      const access = files.write(params.path, params.content);
-      done(access.kind === 'done');
-      reached(params.path, access);
-      return {};
-    })
+    .onRequest(methods.client.session.requestPermission, answering(desk.requested))
+    .onRequest(
+      methods.client.fs.readTextFile,
+      answering(async ({ path, line, limit, sessionId }) => {
+        checkSession(sessionId);
+        return { content: linesOf(reached(path, files.read(path)), line, limit) };
+      }),
+    )
+    .onRequest(
+      methods.client.fs.writeTextFile,
+      answering(async ({ path, content, sessionId }) => {
+        checkSession(sessionId);
+        // Nobody is asked about a write that cannot be made.
+        const looked = files.look(path);
+        if (looked.kind === 'refused') reached(path, looked);
+        const done = await desk.mayWrite(path, content);
+        if (done === undefined) throw RequestError.invalidRequest(undefined, 'a person did not allow this write');
+        const access = files.write(path, content);
+        done(access.kind === 'done');
+        reached(path, access);
+        return {};
+      }),
+    )
     .connect(openWire(process, row.title, listener));
   const { agent } = connection;
 
@@ -217,6 +221,10 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     const opened = await agent.request(methods.agent.session.new, { cwd: root, mcpServers });
     const notAsking = await setAskingMode(agent, row, opened, { mode: () => reportedMode });
     if (notAsking !== undefined) return { kind: 'failed', error: notAsking };
+    isAsking = true;
+    // It may have been left before anybody watched.
+    const left = leftAsking(row, { sessionUpdate: 'current_mode_update', currentModeId: reportedMode ?? '' });
+    if (reportedMode !== undefined && left !== undefined) return { kind: 'failed', error: left };
     const noModel = await chooseModel(agent, row, opened, brief.model);
     if (noModel !== undefined) return { kind: 'failed', error: noModel };
     isReady = true;
@@ -279,12 +287,24 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     if (admission.kind === 'go') return admission.release();
     const { reason, waits } = admission;
     if (waits !== undefined) over.resolve({ kind: 'blocked', reason: waits });
-    else if (place.signal.aborted) fail(canceledFailure());
-    else fail(taskFailure('budget-exceeded', `${reason} Raise the limit of the run to go on.`));
+    else if (session.signal.aborted) fail(canceledFailure());
+    else fail(taskFailure('budget-exceeded', `${reason} Raise the limit of the run to continue.`));
+  }
+
+  /** Answers a request of the agent. What goes wrong on our side ends the turn: the agent would only see an error. */
+  function answering<P, R>(answer: (params: P) => Promise<R>): (request: { readonly params: P }) => Promise<R> {
+    return async ({ params }) => {
+      watch();
+      try {
+        return await answer(params);
+      } catch (thrown) {
+        if (!(thrown instanceof RequestError)) over.reject(thrown);
+        throw thrown;
+      }
+    };
   }
 
   function checkSession(id: string): void {
-    watch();
     if (id === vendorSession) return;
     book.note('The agent asked for a file in a session that is not its own. It was refused.');
     throw RequestError.sessionNotFound(id);
@@ -299,7 +319,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
   }
 }
 
-/** A value that is set once, by whoever is first. */
+/** A value that is set once: the first one counts. */
 function once<T>() {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let settled = false;

@@ -122,5 +122,5 @@ function parsed(line: string): Message {
     value = undefined;
   }
   if (typeof value === 'object' && value !== null && (value as { jsonrpc?: unknown }).jsonrpc === '2.0') return value;
-  throw new ProtocolFault('agent-malformed', `sent a line that is no message of ACP: ${line.slice(0, SHOWN)}`);
+  throw new ProtocolFault('agent-malformed', `sent a line that is not an ACP message: ${line.slice(0, SHOWN)}`);
 }

@@ -45,6 +45,12 @@ export function diffsOf({ content }: ToldCall): readonly Json[] {
   );
 }
 
+/** The paths that a call names. */
+export function pathsOf({ locations, content }: ToldCall): readonly string[] {
+  const differing = (content ?? []).flatMap(({ type, path }) => (type === 'diff' ? [String(path)] : []));
+  return [...(locations ?? []).map(({ path }) => path), ...differing];
+}
+
 export interface Vendor {
   /** Fields of raw inputs that differ each time. */
   readonly volatile?: readonly string[] | undefined;

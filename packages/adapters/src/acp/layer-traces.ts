@@ -4,7 +4,7 @@ import * as fs from 'node:fs';
 const MAX_ENTRIES = 10_000;
 
 /**
- * Paths below a layer that are not as they are in its root: what was written there, by whoever. An entry that was only opened for writing
+ * Paths below a layer that are not as they are in its root: everything that was written there. An entry that was only opened for writing
  * is copied to the layer without a change, and does not count.
  */
 export function layerTraces(layer: string, root: string): readonly string[] {

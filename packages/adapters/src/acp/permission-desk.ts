@@ -6,7 +6,7 @@ import { hasInput, identityOf, kindOf } from './asked-call.ts';
 import { allowed, decisionKindOf, denied, type Permission, permissionOf, proposalOf, ruleFor } from './permission.ts';
 import type { AgentRow, InstalledAgent } from './register.ts';
 import { toolCall } from './session-update.ts';
-import type { BookedCall, TurnBook } from './turn-book.ts';
+import type { AskedCall, TurnBook } from './turn-book.ts';
 
 export interface DeskContext {
   readonly brief: AgentBrief;
@@ -22,8 +22,6 @@ export interface DeskContext {
   parked(kind: DecisionKind): void;
   /** The turn ended while people were asked: nothing more may be kept. */
   isOver(): boolean;
-  /** The question could not be asked. */
-  lost(cause: unknown): void;
 }
 
 /** The most questions that wait at the same time. */
@@ -47,7 +45,7 @@ export function createPermissionDesk(context: DeskContext) {
   /** Calls as people want them, by identity. */
   const wanted: string[] = [];
 
-  async function decided(call: BookedCall & { readonly name: string; readonly why: string }, options: Options) {
+  async function decided({ call, name, why }: AskedCall, options: Options): Promise<Permission | undefined> {
     const rule = ruleFor(call.told, brief);
     if (rule.kind === 'deny') return denied(options, 'not-needed', rule.reason);
     if (rule.kind === 'allow') return allowed(options, 'not-needed');
@@ -59,10 +57,10 @@ export function createPermissionDesk(context: DeskContext) {
       return allowed(options, 'modify');
     }
     if (open.size >= MAX_OPEN) return denied(options, 'not-needed', `${MAX_OPEN} questions are already open.`);
-    const proposal = context.redact.data(proposalOf(call.told, options, { ...context, why: call.why }));
+    const proposal = context.redact.data(proposalOf(call.told, options, { ...context, why }));
     if (JSON.stringify(proposal).length > MAX_PROPOSAL)
       return denied(options, 'not-needed', `It is longer than a person can be shown (${MAX_PROPOSAL} characters).`);
-    const answer = await answerTo({ call: call.name, kind: decisionKindOf(kindOf(call.told)), proposal });
+    const answer = await answerTo({ call: name, kind: decisionKindOf(kindOf(call.told)), proposal });
     if (answer === undefined) return undefined;
     const permission = permissionOf(answer, call.told, options);
     if (permission.kind === 'deny' && permission.instead !== undefined)
@@ -86,8 +84,9 @@ export function createPermissionDesk(context: DeskContext) {
     }
     const fields = toolCall.safeParse(params.toolCall);
     if (!fields.success) throw RequestError.invalidParams(undefined, 'the tool call cannot be read');
-    const call = await book.asked(fields.data);
-    const permission: Permission | undefined = await decided(call, params.options);
+    const asked = await book.asked(fields.data);
+    const { call } = asked;
+    const permission = await decided(asked, params.options);
     if (permission === undefined || context.isOver()) return { outcome: { outcome: 'cancelled' } };
     book.decided(call, permission);
     await book.settled();
@@ -100,21 +99,15 @@ export function createPermissionDesk(context: DeskContext) {
   }
 
   return {
-    async request(params: RequestPermissionRequest): Promise<RequestPermissionResponse> {
-      try {
-        return await requested(params);
-      } catch (thrown) {
-        if (!(thrown instanceof RequestError)) context.lost(thrown);
-        throw thrown;
-      }
-    },
+    requested,
     /** Whether the agent may write a file: asks, unless an allowed call is under way. Undefined if not; otherwise to be called afterwards. */
     async mayWrite(path: string, content: string): Promise<((hasWritten: boolean) => void) | undefined> {
-      if (book.isChanging()) return () => {};
+      if (book.explains(path)) return () => {};
       const toolCallId = `fs/write_text_file ${path}`;
       const told = { name: 'fs/write_text_file', kind: 'edit' as const, title: `Write ${path}` };
-      const call = await book.asked({ toolCallId, ...told, rawInput: { path, content }, rawOutput: undefined });
-      const permission = await decided(call, WRITE_OPTIONS);
+      const asked = await book.asked({ toolCallId, ...told, rawInput: { path, content }, rawOutput: undefined });
+      const { call } = asked;
+      const permission = await decided(asked, WRITE_OPTIONS);
       if (permission === undefined || context.isOver()) return undefined;
       book.decided(call, permission);
       if (permission.kind === 'deny') {

@@ -54,6 +54,11 @@ export function changes(kind: ToolKind): boolean {
   return kind === 'edit' || kind === 'delete' || kind === 'move' || kind === 'execute';
 }
 
+/** Whether a tool of this kind may change files once it is allowed: nobody knows what another kind does. */
+export function mayChange(kind: ToolKind): boolean {
+  return changes(kind) || kind === 'other';
+}
+
 export function decisionKindOf(kind: ToolKind): DecisionKind {
   switch (kind) {
     case 'execute':

@@ -3,8 +3,18 @@ import type { AgentBrief, AgentSession, TaskError } from '@signalbox/runs';
 import { plainData } from '../attempt/plain-data.ts';
 import type { Redactor } from '../attempt/redaction.ts';
 import { taskFailure } from '../attempt/task-failure.ts';
-import { diffsOf, exactTool, identityOf, inputOf, kindOf, merged, type ToldCall, toolOf } from './asked-call.ts';
-import { changes, needsPerson, type Permission } from './permission.ts';
+import {
+  diffsOf,
+  exactTool,
+  identityOf,
+  inputOf,
+  kindOf,
+  merged,
+  pathsOf,
+  type ToldCall,
+  toolOf,
+} from './asked-call.ts';
+import { changes, mayChange, needsPerson, type Permission } from './permission.ts';
 import type { AgentRow } from './register.ts';
 import type { SessionUpdate, ToolCallFields } from './session-update.ts';
 
@@ -30,6 +40,15 @@ export interface BookedCall {
   /** Undefined while nobody decided. */
   permission?: Permission;
   startedAt: number;
+}
+
+/** A call that a question is about. */
+export interface AskedCall {
+  readonly call: BookedCall;
+  /** The name of the question. */
+  readonly name: string;
+  /** What the agent said before. */
+  readonly why: string;
 }
 
 const MAX_TEXT = 4_000_000;
@@ -243,23 +262,24 @@ export function createTurnBook({ brief, row, session, redact, now, violated, los
       }
     },
     /** A call that the agent asks about. It is kept before anybody is asked. */
-    async asked(fields: ToolCallFields): Promise<BookedCall & { readonly name: string; readonly why: string }> {
+    async asked(fields: ToolCallFields): Promise<AskedCall> {
       const call = told(fields, true);
       const why = text.trim() === '' ? lastText : text;
       // Asked again, it is another question.
       const name = nameOf(call.told, 'asked');
-      call.name = name;
-      flush({ call });
-      const tool = toolOf(call.told);
-      keep({ v: 1, kind: 'tool_proposed', call: name, tool, input: shownInput(call.told) });
+      if (!call.isStarted) {
+        call.name = name;
+        flush({ call });
+      }
+      keep({ v: 1, kind: 'tool_proposed', call: name, tool: toolOf(call.told), input: shownInput(call.told) });
       await last;
-      return Object.assign(call, { name, why });
+      return { call, name, why };
     },
     decided(call: BookedCall, permission: Permission): void {
       call.permission = permission;
       if (permission.kind === 'allow') {
         if (permission.always) always.add(exactTool(call.told));
-        if (kindOf(call.told) !== 'read') changesAllowed++;
+        if (mayChange(kindOf(call.told))) changesAllowed++;
         start(call);
       } else {
         wasDenied = true;
@@ -269,8 +289,13 @@ export function createTurnBook({ brief, row, session, redact, now, violated, los
     /** Ends a call of ours. */
     ended: end,
     isAlways: (call: BookedCall) => always.has(exactTool(call.told)),
-    /** Whether an allowed call is under way. */
-    isChanging: () => [...calls.values()].some(call => call.permission?.kind === 'allow' && !call.isEnded),
+    /** Whether an allowed call that is under way explains a write to this path. A call that names paths explains no others. */
+    explains: (path: string) =>
+      [...calls.values()].some(({ told: fields, permission, isEnded }) => {
+        if (permission?.kind !== 'allow' || isEnded || !mayChange(kindOf(fields))) return false;
+        const paths = pathsOf(fields);
+        return kindOf(fields) === 'execute' || paths.length === 0 || paths.includes(path);
+      }),
     /** Whether the agent was allowed to change anything so far. */
     mayHaveChanged: () => changesAllowed > 0,
     wasDenied: () => wasDenied,

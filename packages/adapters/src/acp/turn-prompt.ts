@@ -35,7 +35,7 @@ export function answerWithin(text: string, check: AnswerCheck): Result<Json, str
     const read = answerInText(candidate);
     const checked = read.ok ? check(read.value) : read;
     if (checked.ok) return checked;
-    // What JSON lacks says more than that a text is no JSON.
+    // A problem of JSON that can be read says more than one of text that cannot.
     if (problem === undefined || read.ok) problem = checked.error;
   }
   return err(problem ?? 'It is empty.');
