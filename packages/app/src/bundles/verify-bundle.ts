@@ -21,6 +21,7 @@ import {
   type TakenAway,
 } from '@signalbox/runs';
 import { BundleFault, bundleFailure } from './bundle-failure.ts';
+import { openBundle } from './open-bundle.ts';
 import { readBundle } from './read-bundle.ts';
 
 /** The content of a bundle in which every bit is as written. */
@@ -44,8 +45,24 @@ export interface BundledRun extends Pick<RunRecord, 'id' | 'name' | 'status' | '
   readonly taken?: readonly TakenAway[];
 }
 
-/** Checks a bundle from its file alone: bits, parts, the log of every run, and completeness. */
+/** Checks a bundle as an import does: its file first, then every record by the judge of commits, in a store that is removed again. */
 export async function verifyBundle(
+  file: string,
+  expectHead?: string | undefined,
+): Promise<Result<BundleReport, ErrorEnvelope>> {
+  const checked = await checkBundle(file, expectHead);
+  // The valid part of a damaged run is no whole run to judge.
+  if (!checked.ok || checked.value.salvage !== undefined) return checked;
+  const opened = await openBundle(file);
+  if (!opened.ok) return opened;
+  opened.value.close();
+  return opened.value.digest === checked.value.bundle
+    ? checked
+    : err(bundleFailure(file, new BundleFault('BUNDLE_INTEGRITY_FAILED', 'it changed while it was being read')));
+}
+
+/** Checks a bundle from its file alone: bits, parts, the log of every run, and that nothing is missing. */
+export async function checkBundle(
   file: string,
   expectHead?: string | undefined,
 ): Promise<Result<BundleReport, ErrorEnvelope>> {
@@ -126,7 +143,7 @@ function nextOf(
   return after.value;
 }
 
-/** Undefined if the body does not have the engine's shape; an import checks every part of that. */
+/** Undefined if the body does not have the engine's shape. */
 function afterRecord(...given: Parameters<typeof runAfter>): ReturnType<typeof runAfter> | undefined {
   try {
     return runAfter(...given);
