@@ -129,24 +129,59 @@ const lazyBuiltins: Plugin = {
       return { path: name.replace(/^(node:)?/, 'node:'), namespace: isRequired ? 'required-builtin' : 'lazy-builtin' };
     });
     onLoad({ filter: /./, namespace: 'required-builtin' }, ({ path: name }) => ({
-      contents: `module.exports = ${builtinModule(name)};`,
+      contents: `module.exports = ${wholeModule(name)};`,
     }));
     onLoad({ filter: /./, namespace: 'lazy-builtin' }, ({ path: name }) => {
-      const members = Object.keys(process.getBuiltinModule(name) ?? {}).filter(member => /^[A-Za-z]\w*$/.test(member));
-      const lines = members
-        .filter(member => member !== 'default')
-        .map(member => `const _${member} = /* @__PURE__ */ member('${member}');\nexport { _${member} as ${member} };`);
+      const lines = membersOf(name).map(
+        member =>
+          `const _${member} = /* @__PURE__ */ ${importedMember(name, member)};\nexport { _${member} as ${member} };`,
+      );
       return {
         contents: [
-          `const builtin = /* @__PURE__ */ ${builtinModule(name)};`,
-          'const member = name => builtin[name];',
-          'export default builtin;',
+          'let loaded;',
+          `const builtin = () => (loaded ??= ${builtinModule(name)});`,
+          'const member = name => builtin()[name];',
+          `const whole = /* @__PURE__ */ ${wholeModule(name)};`,
+          'export default whole;',
           ...lines,
         ].join('\n'),
       };
     });
   },
 };
+
+/** Modules that take milliseconds to load, and that most commands never use though something they import names them. */
+const HEAVY: ReadonlySet<string> = new Set(['node:child_process', 'node:crypto']);
+
+/** A function of a heavy module loads it when it is called; anything else is read at once. */
+function importedMember(name: string, member: string): string {
+  if (HEAVY.has(name) && isPlainFunction(memberOf(name, member))) return `(...args) => builtin().${member}(...args)`;
+  return `member('${member}')`;
+}
+
+/** A heavy module as a whole is an object that loads it when a member is read. */
+function wholeModule(name: string): string {
+  if (!HEAVY.has(name)) return builtinModule(name);
+  const getters = membersOf(name).map(member => `get ${member}() { return ${builtinModule(name)}.${member}; }`);
+  return `{ ${getters.join(', ')} }`;
+}
+
+function membersOf(name: string): readonly string[] {
+  return Object.keys(process.getBuiltinModule(name) ?? {}).filter(
+    member => /^[A-Za-z]\w*$/.test(member) && member !== 'default',
+  );
+}
+
+function memberOf(name: string, member: string): unknown {
+  return (process.getBuiltinModule(name) as unknown as Readonly<Record<string, unknown>> | undefined)?.[member];
+}
+
+/** Neither a constructor nor a function that others look at, as `promisify` does at `execFile`. */
+function isPlainFunction(value: unknown): boolean {
+  if (typeof value !== 'function' || /^[A-Z]/.test(value.name)) return false;
+  const own = Reflect.ownKeys(value).filter(key => !['length', 'name', 'prototype'].includes(String(key)));
+  return own.length === 0;
+}
 
 /** The thread of plans replaces members of Node's modules for everything that is loaded in it: what it reads must be what is there then. */
 function isGuarded(entryPoints: Readonly<Record<string, string>>): boolean {

@@ -118,6 +118,20 @@ describe('bundle', () => {
     expect(JSON.parse(stdout)).toEqual({ works: [true, 'b', 'function', 64], loaded: [] });
   });
 
+  it('loads modules of Node that take long when something of them is called', async () => {
+    write(
+      'src/main.ts',
+      `import childProcess from 'node:child_process'; import { spawnSync } from 'node:child_process'; import { hash } from 'node:crypto';
+       const loaded = () => process.moduleLoadList.filter(name => /^NativeModule (child_process|crypto)$/.test(name));
+       const before = loaded();
+       const works = [hash('sha256', '').length, spawnSync('true').status, childProcess.spawnSync('false').status];
+       console.log(JSON.stringify({ before, works, after: loaded().length }));`,
+    );
+    expect(await bundleOf([])).toEqual([]);
+    const { stdout } = spawnSync(process.execPath, [path.join(root, 'dist/main.js')], { encoding: 'utf8' });
+    expect(JSON.parse(stdout)).toEqual({ before: [], works: [64, 0, 1], after: 2 });
+  });
+
   it('builds a script of an entry, with what is imported lazily in it, and asks whoever runs it for the rest', async () => {
     write('packages/program/src/lazy.ts', `export const lazy = 'lazy ' + import.meta.url;`);
     write(

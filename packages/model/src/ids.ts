@@ -1,10 +1,10 @@
-import { parse, v5, v7 } from 'uuid';
+import { v7 } from 'uuid';
 import * as z from 'zod';
 import { canonicalJson } from './canonical-json.ts';
 import type { Clock } from './clock.ts';
 import type { Json } from './json.ts';
 import type { Rng } from './rng.ts';
-import { utf8Bytes } from './utf8.ts';
+import { uuidV5, uuidWords } from './uuid-v5.ts';
 
 /** Every id is a lower-case UUID; the brand prevents mixing kinds. */
 const uuid = z
@@ -82,7 +82,7 @@ export function nextTick(last: Tick, now: number, start: number): Tick {
 }
 
 /** The UUIDv5 namespace of every id that Signalbox derives. */
-const NAMESPACE = parse('5b1e7a10-51b0-5a1b-8b0c-0c0ffee0b0c5');
+const NAMESPACE = uuidWords('5b1e7a10-51b0-5a1b-8b0c-0c0ffee0b0c5');
 
 /** Canonical JSON: for a list of plain texts and integers, the platform's output is already canonical. */
 function canonicalList(parts: readonly Json[]): string {
@@ -92,5 +92,5 @@ function canonicalList(parts: readonly Json[]): string {
 
 /** A deterministic id for the same parts, for anything that a retry must name again. */
 export function deriveId<Id extends AnyId>(kind: string, ...parts: readonly Json[]): Id {
-  return v5(utf8Bytes(canonicalList([kind, ...parts])), NAMESPACE) as Id;
+  return uuidV5(NAMESPACE, canonicalList([kind, ...parts])) as Id;
 }

@@ -117,6 +117,7 @@ export {
 } from './status/run-status.ts';
 export { thrownMessage, thrownStack, thrownText } from './thrown.ts';
 export { TRUNCATION_MARKER, truncateUtf8, utf8Bytes, utf8Length } from './utf8.ts';
+export { type UuidWords, uuidV5, uuidWords } from './uuid-v5.ts';
 export { answers } from './wire/answers.ts';
 export { artifactList, artifactsQuery, type WireArtifact, wireArtifact, workspaceDiff } from './wire/artifacts.ts';
 export type { ImportReport } from './wire/bundles.ts';

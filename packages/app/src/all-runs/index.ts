@@ -12,6 +12,7 @@ export {
   guidedInstead,
   guidedRunsIn,
   type ListedRun,
+  sessionIn,
 } from './listed-runs.ts';
 export { badCursor, cutPage, invalid, type ListPage, MANY, pageOf } from './paging.ts';
 export { readHome } from './read-home.ts';

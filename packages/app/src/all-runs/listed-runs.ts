@@ -1,6 +1,15 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, type RunSummary } from '@signalbox/model';
+import {
+  type ErrorEnvelope,
+  err,
+  failure,
+  ok,
+  type Result,
+  type RunId,
+  type RunSummary,
+  type SessionId,
+} from '@signalbox/model';
 import { everyRun, type RunFilter, type RunReader, type RunRecord } from '@signalbox/runs';
 import { findRun, matchesIn } from '../runs/find-run.ts';
 
@@ -14,6 +23,16 @@ export async function guidedRunsIn(dataDirectory: string): Promise<Result<readon
   if (!hasSessions(dataDirectory)) return ok([]);
   const { guidedRunList } = await import('../guided/guided-run-list.ts');
   return guidedRunList(dataDirectory);
+}
+
+/** The guided session that an id or its beginning names; undefined if there are no sessions. Loads as little as `guidedRunsIn`. */
+export async function sessionIn(
+  dataDirectory: string,
+  given: string,
+): Promise<Result<SessionId, ErrorEnvelope> | undefined> {
+  if (!hasSessions(dataDirectory)) return undefined;
+  const { sessionNamed } = await import('../guided/guided-run-list.ts');
+  return sessionNamed(dataDirectory, given);
 }
 
 /** Every run, newest first; `reader` is undefined without a database. */

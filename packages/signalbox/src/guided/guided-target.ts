@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
-import { findSession, type SessionId } from '@signalbox/app/guided';
+import { sessionIn } from '@signalbox/app/all-runs';
+import type { SessionId } from '@signalbox/app/guided';
 import { everyRun, openReader } from '@signalbox/app/runs';
 import { askedDataDirectory } from '../data-directory-option.ts';
 
@@ -13,8 +14,8 @@ export type Target =
 /** A full id is one or the other; a prefix that matches both is refused. */
 export async function targetOf(dataDir: string | undefined, given: string): Promise<Target> {
   const dataDirectory = askedDataDirectory(dataDir);
-  const session = findSession({ dataDirectory }, given);
-  if (!session.ok && !isAmbiguous(session.error)) return { kind: 'run' };
+  const session = await sessionIn(dataDirectory, given);
+  if (session === undefined || (!session.ok && !isAmbiguous(session.error))) return { kind: 'run' };
   const isWhole = session.ok && session.value === given;
   const runs = isWhole ? 0 : await runsThatBegin(dataDirectory, given);
   if (runs > 0) {

@@ -1,3 +1,4 @@
+import './few-schemas.ts';
 import { LIST } from '../command-words.ts';
 import { defineList } from '../list-command.ts';
 import { programOf } from './own-program.ts';

@@ -1,3 +1,4 @@
+import './few-schemas.ts';
 import { RESUME, RUN_PLAN } from '../command-words.ts';
 import { defineResume, defineRun } from '../run-command.ts';
 import { programOf } from './own-program.ts';

@@ -1,3 +1,4 @@
+import './few-schemas.ts';
 import { SHOW } from '../command-words.ts';
 import { defineShow } from '../show-command.ts';
 import { programOf } from './own-program.ts';

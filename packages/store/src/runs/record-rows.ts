@@ -118,8 +118,10 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
   const taskById = database.prepare('select * from tasks where run = ? and id = ?');
   const statusById = database.prepare('select status from tasks where run = ? and id = ?');
   const putTask = database.prepare(placeInto('tasks', tasks.columns, 'run, id'));
+  // Setting an indexed column writes its index entry again, even if the value is the same.
+  const changed = tasks.columns.filter(column => column !== 'id');
   const changeTask = database.prepare(
-    `update tasks set ${tasks.columns.map(column => `${column} = ?`).join(', ')} where run = ? and id = ?`,
+    `update tasks set ${changed.map(column => `${column} = ?`).join(', ')} where run = ? and id = ?`,
   );
   const handledBefore = database.prepare('select * from tasks where run = ? and handled_frame < ? order by place');
   const resultAt = tasks.columns.indexOf('result');
@@ -146,7 +148,10 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
       const place = taskPlace(run, record.id);
       // A cached task has a row.
       if (cache.get(place) === undefined) putTask.run(run, ...tasks.toCells(record));
-      else changeTask.run(...tasks.toCells(record), run, record.id);
+      else {
+        const [id = null, ...cells] = tasks.toCells(record);
+        changeTask.run(...cells, run, id);
+      }
       if (isTaskUnderWay(record.status)) cache.remember(place, { value: record.status, ...NO_ROWS });
       else cache.forget(place);
     },
