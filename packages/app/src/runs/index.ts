@@ -26,11 +26,9 @@ export type {
   StoredEvent,
   StreamChunk,
   Task,
-  TaskId,
   TransitionView,
 } from '@signalbox/runs';
 export {
-  contractNodeId,
   everyRun,
   isShownEvent,
   nodeKey,
@@ -49,8 +47,6 @@ export type { RunExport } from '../bundles/export-run.ts';
 export { openBundle } from '../bundles/open-bundle.ts';
 export { exportFrom, type ImportRequest } from '../bundles/run-bundles.ts';
 export { type BundleReport, verifyBundle } from '../bundles/verify-bundle.ts';
-
-export { contractEventOfDelta } from '../contract-view/projections/contract-delta.ts';
 
 export { heldDiff } from '../decisions/held-diff.ts';
 export { effectsNotAccepted } from '../forks/effects-outside.ts';

@@ -1,5 +1,6 @@
+import type { Outbox } from '@signalbox/app/all-runs';
 import type { Machine } from '@signalbox/app/runs';
-import { closeCodes, type ServerMessage } from '@signalbox/model';
+import { closeCodes } from '@signalbox/model';
 import type { WebSocket } from 'ws';
 import type { LiveMeter } from './live-meter.ts';
 
@@ -13,14 +14,9 @@ export const SLOW_MS = 30_000;
 /**
  * What waits to be read by one client. It is bounded because whoever sends asks first whether there is room; a client that
  * does not read is cut off, and finds out when it connects again what it missed.
+ *
+ * `onFree` is called when there is room again. Nothing is sent once `mayHear` is false, however late the connection is ended.
  */
-export interface Outbox {
-  /** Whether there is room for more. */
-  readonly isFree: boolean;
-  send(message: ServerMessage): void;
-}
-
-/** `onFree` is called when there is room again. Nothing is sent once `mayHear` is false, however late the connection is ended. */
 export function createOutbox(
   socket: WebSocket,
   timers: Machine['timers'],

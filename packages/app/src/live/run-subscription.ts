@@ -1,26 +1,13 @@
-import { outlineOf, snapshotOf, tellEvents } from '@signalbox/app/all-runs';
-import type { CommitNotice, RunHost, StoredEvent } from '@signalbox/app/runs';
-import type { EventView, RunId, RunOutline } from '@signalbox/model';
-import { unknownRun } from '../routes/known-run.ts';
-import { saidEvents } from '../views/said-events.ts';
-import type { Outbox } from './outbox.ts';
+import type { RunOutline } from '@signalbox/model';
+import type { CommitNotice, StoredEvent } from '@signalbox/runs';
+import { tellEvents } from '../contract-view/event-page.ts';
+import { outlineOf, snapshotOf } from '../contract-view/run-view.ts';
+import { unknownRun } from '../runs/find-run.ts';
+import type { RunHost } from '../runs/run-host.ts';
+import type { Outbox, Subscription, WatchedRun } from './live-runs.ts';
 import type { RunPicture, RunPictures } from './run-picture.ts';
+import { saidEvents } from './said-events.ts';
 import { createStreamBuffer } from './stream-buffer.ts';
-
-/** Something that a client watches. */
-export interface Subscription {
-  /** Sends what there is to send, as far as there is room. */
-  pump(): void;
-  close(): void;
-}
-
-/** What a client wants of a run: which, from which event on, told as what, and whether its outline is enough. */
-export interface WatchedRun {
-  readonly run: RunId;
-  readonly from: number | undefined;
-  readonly outline: boolean;
-  readonly view: EventView;
-}
 
 /** Events that are kept from the feed while a client has room; what it has no room for is read again later. */
 const KEPT_EVENTS = 100;

@@ -1,6 +1,12 @@
-import { decisionView, readTree, runSummaryOf, taskView, UNDER_WAY } from '@signalbox/app/all-runs';
-import { type CommitNotice, type Machine, type RunHost, timerWait } from '@signalbox/app/runs';
 import type { RunId, RunSummary, TreeNode, WireDecision, WireTask } from '@signalbox/model';
+import type { CommitNotice } from '@signalbox/runs';
+import { decisionView } from '../contract-view/decision-view.ts';
+import { runSummaryOf } from '../contract-view/run-view.ts';
+import { taskView, UNDER_WAY } from '../contract-view/task-view.ts';
+import { readTree } from '../contract-view/tree-view.ts';
+import type { Machine } from '../machine.ts';
+import type { RunHost } from '../runs/run-host.ts';
+import { timerWait } from '../runs/timer-wait.ts';
 
 /** A run as it is now, for all who watch it. */
 export interface RunPicture {

@@ -1,5 +1,5 @@
-import type { StreamChunk } from '@signalbox/app/runs';
 import type { Json, WireChunk } from '@signalbox/model';
+import type { StreamChunk } from '@signalbox/runs';
 
 /** What one agent said, in order: chunks before `next`, without those that were dropped before the first. */
 export interface StreamParts {
