@@ -82,14 +82,13 @@ export { withHeld } from '../storage/held-runs.ts';
 export { checkpointFolder } from '../undo/checkpoint-files.ts';
 export { type CallCheckpoint, type CallUndo, callCheckpoints, unconfirmedUndo } from '../undo/undo-desk.ts';
 export type { WhyAnswer } from '../why/projections/why-facts.ts';
+export { isPlanFault } from '../why/projections/why-run.ts';
 export { why } from '../why/why.ts';
 export { runDiff } from '../workspaces/run-diff.ts';
 export type { SnapshotDiff } from '../workspaces/snapshot-diff.ts';
-
 export { findDecision } from './find-decision.ts';
 export { findRun } from './find-run.ts';
 export { type Home, type HomeOptions, openHome } from './open-home.ts';
-
 export { openOwnedStore } from './owned-store.ts';
 export { planPlaces, projectOf } from './plan-places.ts';
 export { previewRun } from './preview-run.ts';

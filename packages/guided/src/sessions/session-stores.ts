@@ -22,6 +22,7 @@ import {
   type ErrorEnvelope,
   err,
   ok,
+  parsedJson,
   type Result,
   type SessionId,
   sessionId as sessionIdSchema,
@@ -218,14 +219,5 @@ export function guardIo<T>(doing: string, work: () => T): Result<T, IoError> {
   } catch (cause) {
     if (cause instanceof DiskError) return err(ioFailure(cause, doing));
     throw cause;
-  }
-}
-
-/** Undefined for what is no JSON: the schema of what is kept there refuses it. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
