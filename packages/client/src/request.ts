@@ -9,6 +9,7 @@ import {
   type OperationName,
   ok,
   operations,
+  parsedJson,
   type Result,
   treeNode,
 } from '@signalbox/model';
@@ -68,7 +69,7 @@ export function createRequest(url: string, token: string | undefined, fetch: Fet
     } catch {
       return err(unreachable(url, call));
     }
-    const value = parsed(text);
+    const value = parsedJson(text);
     if (status < 200 || status > 299 || answer === undefined || answer === 'bytes') {
       const error = errorEnvelope.safeParse(value);
       return err(error.success ? (error.data as ErrorEnvelope) : badAnswer(url, `status ${status}, and no envelope`));
@@ -113,14 +114,6 @@ function queryOf(query: object): string {
   return given.length === 0
     ? ''
     : `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A command without a response may have been executed: only one with an idempotency key can simply be sent again. */

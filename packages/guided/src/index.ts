@@ -1,5 +1,5 @@
-export { type ExportOptions, exportSession } from './bundles/session-export.ts';
-export { type ImportOptions, importSession } from './bundles/session-import.ts';
+export { exportSession } from './bundles/session-export.ts';
+export { importSession } from './bundles/session-import.ts';
 export type { GuidedPorts } from './ports.ts';
 export {
   type CollectOptions,
@@ -8,10 +8,9 @@ export {
 export type { GuidedEvent, GuidedRuns } from './runs/guided-runs.ts';
 export { listGuidedRuns } from './runs/list-guided-runs.ts';
 export { findSession } from './sessions/find-session.ts';
-export { type GuidedDesk, type GuidedDeskOptions, openGuidedDesk, type WaitingGap } from './sessions/guided-desk.ts';
-export { type GuidedSessions, type GuidedSessionsOptions, openGuidedSessions } from './sessions/guided-sessions.ts';
+export { openGuidedDesk, type WaitingGap } from './sessions/guided-desk.ts';
+export { type GuidedSessions, openGuidedSessions } from './sessions/guided-sessions.ts';
 export {
-  type DetailOptions,
   type NodeDetail,
   type RunDetail,
   type SessionDetail,
@@ -20,7 +19,7 @@ export {
 export { openSessionFiles } from './sessions/session-files.ts';
 export { listSessions } from './sessions/session-index.ts';
 export { keepSession } from './sessions/session-keeping.ts';
-export type { SessionStoresOptions } from './sessions/session-stores.ts';
+
 export type { SessionSummary } from './sessions/session-summary.ts';
 export { type GuidedTools, guidedSchemas } from './tools/guided-tools.ts';
 export { type GuidedToolsOptions, openGuidedTools } from './tools/open-guided-tools.ts';

@@ -16,7 +16,7 @@ export {
 } from './event.ts';
 export { type HealthError, type IoError, ioFailure, type LockError } from './failures.ts';
 export { closeToOthers } from './files/close-to-others.ts';
-export { tryFileLock } from './files/file-lock.ts';
+export { sqliteCode, tryFileLock } from './files/file-lock.ts';
 export { hostDisk } from './files/host-disk.ts';
 export { lineLocks } from './files/line-locks.ts';
 export { nodeHasher } from './files/node-hasher.ts';

@@ -6,6 +6,7 @@ import {
   err,
   eventId,
   ok,
+  parsedJson,
   type Result,
   type SessionId,
   sessionId,
@@ -106,7 +107,7 @@ function matchRecord(line: string): ManifestRecord | undefined {
 
 /** Reports what is wrong with a line that is not an ordinary record. */
 function diagnoseRecord(line: string): Result<ManifestRecord, RecordProblem> {
-  const value = parseJson(line);
+  const value = parsedJson(line);
   if (value === undefined) return err({ code: 'record_not_json', reason: 'the line is not JSON' });
   const version = versionOf(value);
   if (version !== undefined && version !== MANIFEST_VERSION) {
@@ -130,15 +131,6 @@ export function isCanonical(value: unknown, text: string): boolean {
 export function segmentPath(firstEventIndex: number, lastEventIndex: number): string {
   const padded = (index: number) => String(index).padStart(8, '0');
   return `events/${padded(firstEventIndex)}-${padded(lastEventIndex)}.jsonl`;
-}
-
-/** Undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The number in `v`, if any. */

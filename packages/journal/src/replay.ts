@@ -6,7 +6,7 @@
  * R3  Bytes that can only come from an interrupted write are a tail, not a defect. An interrupted write leaves a proper prefix
  *     of its data: whole records, then at most one incomplete record.
  */
-import { type Digest, err, type Hasher, ok, type Result, type SessionId } from '@signalbox/model';
+import { type Digest, err, type Hasher, ok, parsedJson, type Result, type SessionId } from '@signalbox/model';
 import { MAX_PLAN_BYTES } from './append-limits.ts';
 import type { Defect, DefectCode } from './defect.ts';
 import type { Disk } from './disk.ts';
@@ -15,7 +15,6 @@ import { type HeadChain, headChain } from './head-chain.ts';
 import {
   decodeRecord,
   isCanonical,
-  parseJson,
   type SegmentClosed,
   type SnapshotPinned,
   segmentPath,
@@ -268,7 +267,7 @@ function decodeEvent<E extends JournalEvent>(
   line: string,
   { schema, checksForm = false }: ReplaySource<E>,
 ): Result<E, Problem> {
-  const value = parseJson(line);
+  const value = parsedJson(line);
   if (value === undefined) return err({ code: 'event_not_json', reason: 'the line is not JSON' });
   const version = versionOf(value);
   if (version !== undefined && version !== schema.version) {

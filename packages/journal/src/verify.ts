@@ -1,8 +1,7 @@
-import { type Digest, digestHex, type Hasher, type SessionId, sessionId } from '@signalbox/model';
+import { type Digest, digestHex, type Hasher, parsedJson, type SessionId, sessionId } from '@signalbox/model';
 import { type Defect, defectMeanings, healthOf, type SessionHealth } from './defect.ts';
 import type { Disk } from './disk.ts';
 import type { EventSchema, JournalEvent } from './event.ts';
-import { parseJson } from './manifest-record.ts';
 import { emptyTruth, MANIFEST, type Replayed, replay, type Truth } from './replay.ts';
 import type { SegmentPacking } from './segment-packing.ts';
 
@@ -73,7 +72,7 @@ const NO_SESSION = '00000000-0000-0000-0000-000000000000' as SessionId;
 
 function sessionOf(manifest: Uint8Array): SessionId | undefined {
   const end = manifest.indexOf(0x0a);
-  const record = parseJson(new TextDecoder().decode(manifest.subarray(0, Math.max(end, 0))));
+  const record = parsedJson(new TextDecoder().decode(manifest.subarray(0, Math.max(end, 0))));
   if (typeof record !== 'object' || record === null || !('sessionId' in record)) return undefined;
   return sessionId.safeParse(record.sessionId).data;
 }

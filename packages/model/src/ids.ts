@@ -7,7 +7,7 @@ import type { Rng } from './rng.ts';
 import { uuidV5, uuidWords } from './uuid-v5.ts';
 
 /** Every id is a lower-case UUID; the brand prevents mixing kinds. */
-const uuid = z
+export const uuid = z
   .string()
   .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'must be a lower-case UUID');
 

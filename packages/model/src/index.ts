@@ -78,9 +78,21 @@ export {
   sessionId,
   type ToolId,
   toolId,
+  uuid,
 } from './ids.ts';
-export { asJson, JSON_MAX_DEPTH, type Json, type JsonObject, json, jsonObject, text } from './json.ts';
-export { isWorkKind, nodeKindFacts, type PlanNodeKind, planNodeKinds } from './node-kinds.ts';
+export {
+  asJson,
+  isJsonObject,
+  isPlainObject,
+  JSON_MAX_DEPTH,
+  type Json,
+  type JsonObject,
+  json,
+  jsonObject,
+  parsedJson,
+  text,
+} from './json.ts';
+export { isWorkKind, nodeKindFacts, type PlanNodeKind, planNodeKinds, textOf } from './node-kinds.ts';
 export { err, ok, type Result } from './result.ts';
 export type { Rng } from './rng.ts';
 export { cutAtWord, cutFiltered } from './secrets/cut-text.ts';

@@ -9,6 +9,19 @@ export function asJson(value: object): Json {
   return value as Json;
 }
 
+/** Undefined if the text is not JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Maximum nesting of plain data, so that every walk over it, including `JSON.stringify`, stays within the stack. */
 export const JSON_MAX_DEPTH = 500;
 
@@ -69,7 +82,7 @@ function containerFault(container: object, depth: number): string | undefined {
 }
 
 /** True for an object literal of any realm: its prototype, if any, is the end of the chain. */
-function isPlainObject(value: object): boolean {
+export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

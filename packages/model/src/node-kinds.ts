@@ -82,6 +82,6 @@ function firstLines(...parts: readonly unknown[]): string | undefined {
   return lines.length === 0 ? undefined : lines.join(' · ');
 }
 
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Users } from '@signalbox/app';
+import { liveRunsOf } from '@signalbox/app/all-runs';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
 import type { Machine, RunHost, SettingsDesk } from '@signalbox/app/runs';
 import { type ErrorEnvelope, err, failure, type OneTimeLink, ok, type Result } from '@signalbox/model';
@@ -9,9 +10,7 @@ import { createAccess, system } from './access/access.ts';
 import { createOpenDoors } from './access/open-doors.ts';
 import { createStrangers } from './access/strangers.ts';
 import { createHttpApp } from './http/http-app.ts';
-import { createGuidedWatch } from './live/guided-watch.ts';
 import { createLiveMeter } from './live/live-meter.ts';
-import { createRunPictures } from './live/run-picture.ts';
 import { acceptUpgrades } from './live/upgrade.ts';
 import { createAgentMcp } from './mcp/agent-mcp.ts';
 import { mcpByToken } from './mcp/mcp-by-token.ts';
@@ -94,14 +93,12 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     operatorMcp: operatorMcp.route,
     onFault,
   });
-  const guidedWatch = options.sessions && createGuidedWatch(options.sessions.runs, timers, onFault);
+  const live = liveRunsOf(host, timers, onFault, options.sessions?.runs);
   const upgrades = acceptUpgrades({
-    host,
+    live,
     access,
     doors,
     timers,
-    guided: guidedWatch,
-    pictures: createRunPictures(host, timers, onFault),
     meter,
     onFault,
   });
@@ -136,7 +133,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
       });
       upgrades.close();
       doors.close();
-      guidedWatch?.close();
+      live.close();
       await agentMcp?.close();
       await operatorMcp.close();
       await closed;

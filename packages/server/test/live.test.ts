@@ -4,7 +4,7 @@ import { thisMachine } from '@signalbox/app/runs';
 import { errorEnvelope, type ServerMessage, serverMessage, type TreeNode } from '@signalbox/model';
 import { type RunningServer, startServer } from '@signalbox/server';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PICTURE_MS } from '../src/live/run-picture.ts';
+import { PICTURE_MS } from '../../app/src/live/run-picture.ts';
 import { TOKEN } from './http-asker.ts';
 import { type LiveClient, liveClient } from './live-client.ts';
 import { manualTimers } from './manual-timers.ts';

@@ -6,7 +6,7 @@ import type { CommandContext, DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
 import { parseJson } from './json-argument.ts';
-import { withSurface } from './surface/with-surface.ts';
+import { withOwner } from './owner/with-owner.ts';
 import { reportError, shown } from './terminal.ts';
 
 /** Commands that perform one action on a run and report the outcome. */
@@ -103,13 +103,13 @@ function acting(
         return end(exitCodes.usage);
       }
       end(
-        await withSurface(terminal, flags, async (surface): Promise<0 | ErrorEnvelope> => {
-          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
+        await withOwner(terminal, flags, async (owner): Promise<0 | ErrorEnvelope> => {
+          const run = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
-          const acted = await surface.act(run.value.id, action);
+          const acted = await owner.act(run.value.id, action);
           if (!acted.ok) return acted.error;
-          if (drives) await surface.rested(run.value.id);
-          const { id, status, name } = (await surface.reader.run(run.value.id)) ?? run.value;
+          if (drives) await owner.rested(run.value.id);
+          const { id, status, name } = (await owner.reader.run(run.value.id)) ?? run.value;
           terminal.print(
             flags.json ? JSON.stringify({ run: id, status }) : `${id}  ${status.padEnd(9)}  ${shown(name)}`,
           );

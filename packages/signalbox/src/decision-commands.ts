@@ -18,7 +18,7 @@ import { describeGap } from './guided/waiting-report.ts';
 import { homeRuns } from './home-runs.ts';
 import { parseJson } from './json-argument.ts';
 import { nodeTitle } from './node-title.ts';
-import { withSurface } from './surface/with-surface.ts';
+import { withOwner } from './owner/with-owner.ts';
 import { type Paint, paintOf, reportError, shown, type Terminal } from './terminal.ts';
 import { withReader } from './with-reader.ts';
 
@@ -165,21 +165,21 @@ function answering(
       if (gap !== undefined) return end(await answerGap(terminal, gap, resolutionOf(flags, true), flags.json ?? false));
       const resolution = resolutionOf(flags, false);
       end(
-        await withSurface(terminal, flags, async (surface): Promise<0 | ErrorEnvelope> => {
+        await withOwner(terminal, flags, async (owner): Promise<0 | ErrorEnvelope> => {
           if (resolution === undefined) return notJson();
-          const found = await findDecision(surface.reader, given);
+          const found = await findDecision(owner.reader, given);
           if (!found.ok) return found.error;
           const { id, proposalHash } = found.value.decision;
-          const answered = await surface.answer(id, { resolution, proposalHash });
+          const answered = await owner.answer(id, { resolution, proposalHash });
           if (!answered.ok) return answered.error;
-          const after = (await surface.reader.decision(id)) ?? found.value;
-          const run = await surface.reader.run(after.run);
-          const title = await nodeTitle(surface.reader, after.run, after.decision.node);
+          const after = (await owner.reader.decision(id)) ?? found.value;
+          const run = await owner.reader.run(after.run);
+          const title = await nodeTitle(owner.reader, after.run, after.decision.node);
           report(
             terminal,
             { ...after, title },
             flags.json ?? false,
-            surface.isOwner && run?.status === 'waiting' ? `signalbox resume ${after.run}` : undefined,
+            owner.isLocal && run?.status === 'waiting' ? `signalbox resume ${after.run}` : undefined,
           );
           return exitCodes.done;
         }),

@@ -1,6 +1,6 @@
 import type { ErrorEnvelope, Result, RunId, RunRecord, StoredEvent } from '@signalbox/app/runs';
 import { asked } from './end-signals.ts';
-import type { RunSurface, Said } from './surface/run-surface.ts';
+import type { RunOwner, Said } from './owner/run-owner.ts';
 
 /** Receives a run's events, in order, each once. */
 export interface RunView {
@@ -17,7 +17,7 @@ const PAGE = 500;
  * program is asked to end, the run is paused first.
  */
 export async function followRun(
-  surface: RunSurface,
+  owner: RunOwner,
   from: number,
   begin: () => Promise<Result<RunId, ErrorEnvelope>>,
   viewOf: (run: RunId) => RunView,
@@ -37,7 +37,7 @@ export async function followRun(
     while (isStale || heard.length > 0) {
       const follows = heard[0]?.event.seq === next;
       if (!follows) isStale = false;
-      const page = follows ? heard : await surface.reader.events(run, next, PAGE);
+      const page = follows ? heard : await owner.reader.events(run, next, PAGE);
       next += page.length;
       heard = page.length === 0 ? [] : heard.filter(({ event }) => event.seq >= next);
       if (!follows && page.length > 0) isStale = true;
@@ -55,7 +55,7 @@ export async function followRun(
     return tell();
   };
 
-  const stop = surface.watch(run, (said, events) => {
+  const stop = owner.watch(run, (said, events) => {
     if (said.length > 0) view.said(said);
     if (events === undefined) void ring();
     else if (events.length > 0) {
@@ -67,13 +67,13 @@ export async function followRun(
   void ring();
   // Work may wait for something the event loop does not know of, so the run keeps the program alive.
   const alive = setInterval(() => {}, 2 ** 30);
-  await Promise.race([surface.rested(run), asked(ending).then(() => surface.interrupt(run))]);
+  await Promise.race([owner.rested(run), asked(ending).then(() => owner.interrupt(run))]);
   clearInterval(alive);
   stop();
   await telling;
   await ring();
   await view.close();
-  const record = await surface.reader.run(run);
+  const record = await owner.reader.run(run);
   if (record === undefined) throw new Error(`run ${run} is gone`);
   return { ok: true, value: record };
 }

@@ -6,7 +6,7 @@ const [RUN, CHILD] = ['run' as RunId, 'child' as RunId];
 const attempt = (number: number, at: string, paths: readonly string[]) => ({ attempt: number, at, paths });
 
 /** A run with a sub-plan, each with one call that was rolled back in place. */
-function surface() {
+function owner() {
   const calls = {
     [RUN]: [
       {
@@ -29,7 +29,7 @@ function surface() {
 
 describe('files that rollbacks kept', () => {
   it('[A327] are told by call when a run is followed to its end, with how to bring them back', async () => {
-    const kept = await keptSince(surface(), RUN, '2026-01-02');
+    const kept = await keptSince(owner(), RUN, '2026-01-02');
     expect(kept).toEqual([
       { run: RUN, call: 'c/1', tool: 'run_command', paths: ['f', 'mine'] },
       { run: CHILD, call: 'd/1', tool: 'run_command', paths: [''] },

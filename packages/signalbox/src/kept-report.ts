@@ -1,6 +1,6 @@
 import type { RunId } from '@signalbox/app/runs';
 import { shownPath } from './forks/changed-paths.ts';
-import type { RunSurface } from './surface/run-surface.ts';
+import type { RunOwner } from './owner/run-owner.ts';
 import { shown } from './terminal.ts';
 
 /** Files that the rollback of a call in place overwrote or removed; some may belong to a person. */
@@ -13,18 +13,18 @@ export interface KeptByCall {
 
 /** Files kept by rollbacks of a run and its sub-plans since an instant. */
 export async function keptSince(
-  surface: Pick<RunSurface, 'checkpoints' | 'reader'>,
+  owner: Pick<RunOwner, 'checkpoints' | 'reader'>,
   run: RunId,
   since: string,
 ): Promise<readonly KeptByCall[]> {
-  const found = await surface.checkpoints(run);
+  const found = await owner.checkpoints(run);
   const own = (found.ok ? found.value : []).flatMap(({ call, tool, attempts = [] }) => {
     const paths = new Set(attempts.filter(({ at }) => at >= since).flatMap(one => one.paths));
     return paths.size === 0 ? [] : [{ run, call, tool, paths: [...paths] }];
   });
   const below: KeptByCall[] = [];
-  for (const { id, origin } of await surface.reader.children(run)) {
-    if (origin?.kind === 'sub-plan') below.push(...(await keptSince(surface, id, since)));
+  for (const { id, origin } of await owner.reader.children(run)) {
+    if (origin?.kind === 'sub-plan') below.push(...(await keptSince(owner, id, since)));
   }
   return [...own, ...below];
 }

@@ -23,12 +23,12 @@ import { followRun } from './follow-run.ts';
 import { parseJson } from './json-argument.ts';
 import { describeKept, keptSince } from './kept-report.ts';
 import { type LimitFlags, limitOptions, limitsOf } from './limit-options.ts';
+import type { RunOwner } from './owner/run-owner.ts';
+import { withOwner } from './owner/with-owner.ts';
 import { describePreview } from './preview-report.ts';
 import { describeEnd, exitCodeOfEnd } from './run-report.ts';
 import { summaryOf } from './run-summary.ts';
 import { runViewOf } from './run-view.ts';
-import type { RunSurface } from './surface/run-surface.ts';
-import { withSurface } from './surface/with-surface.ts';
 import { paintOf, reportError, type Terminal } from './terminal.ts';
 import { debugTrace, fileTrace, type Trace } from './trace-report.ts';
 
@@ -100,13 +100,13 @@ Exit codes: 0 completed or paused, 1 failed, stopped or stalled, 2 usage, 3 wait
       if (flags.dryRun === true) return end(await preview(terminal, request.value, flags.json ?? false));
       const ending = signals.ending();
       end(
-        await withSurface(
+        await withOwner(
           terminal,
           { ...flags, ...tracing(terminal, flags), warm: true, ...(launch && { launch }) },
-          async surface => {
-            if (isTraced(flags) && !surface.isOwner) return notTraced();
-            if (flags.detach === true) return detached(terminal, surface, request.value, flags.json ?? false);
-            return followed(terminal, flags, surface, 0, () => surface.start(request.value), ending);
+          async owner => {
+            if (isTraced(flags) && !owner.isLocal) return notTraced();
+            if (flags.detach === true) return detached(terminal, owner, request.value, flags.json ?? false);
+            return followed(terminal, flags, owner, 0, () => owner.start(request.value), ending);
           },
         ),
       );
@@ -135,13 +135,13 @@ export const defineResume: DefineCommand = (command, { terminal, signals, launch
         return end(exitCodes.usage);
       }
       end(
-        await withSurface(terminal, { ...flags, warm: true, ...(launch && { launch }) }, async surface => {
-          const record = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
+        await withOwner(terminal, { ...flags, warm: true, ...(launch && { launch }) }, async owner => {
+          const record = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given);
           if (!record.ok) return record.error;
           const { id, nextSeq } = record.value;
           const { useCurrent = false, trust } = flags;
-          const resume = () => surface.resume(id, { useCurrent, trust, limits: limits.value });
-          return followed(terminal, flags, surface, nextSeq, resume, ending);
+          const resume = () => owner.resume(id, { useCurrent, trust, limits: limits.value });
+          return followed(terminal, flags, owner, nextSeq, resume, ending);
         }),
       );
     });
@@ -189,7 +189,7 @@ const LISTEN_AFTER_MS = 1000;
 export async function followed(
   terminal: Terminal,
   { json = false }: DataFlags,
-  surface: RunSurface,
+  owner: RunOwner,
   from: number,
   begin: () => Promise<Result<RunId, ErrorEnvelope>>,
   ending: AbortSignal,
@@ -198,22 +198,22 @@ export async function followed(
   let listening: Promise<unknown> | undefined;
   // A run that ends quickly needs no server.
   const patience = setTimeout(() => {
-    listening = surface.listen();
+    listening = owner.listen();
   }, LISTEN_AFTER_MS);
-  const view = (run: RunId) => runViewOf(terminal, surface.reader, run, json);
-  const followed = await followRun(surface, from, begin, view, ending);
+  const view = (run: RunId) => runViewOf(terminal, owner.reader, run, json);
+  const followed = await followRun(owner, from, begin, view, ending);
   clearTimeout(patience);
   await listening;
   if (!followed.ok) return followed.error;
   const { id, status, output, error, stopReason } = followed.value;
-  const kept = await keptSince(surface, id, since);
+  const kept = await keptSince(owner, id, since);
   if (!json) for (const line of describeKept(kept)) terminal.print(line);
   terminal.print(
     json
       ? JSON.stringify({ run: id, end: { status, output, error, stopReason }, ...(kept.length > 0 && { kept }) })
-      : describeEnd(followed.value, await summaryOf(surface.reader, followed.value), paintOf(terminal)),
+      : describeEnd(followed.value, await summaryOf(owner.reader, followed.value), paintOf(terminal)),
   );
-  const others = surface.othersRested(count => {
+  const others = owner.othersRested(count => {
     if (ending.aborted) return;
     terminal.complain(
       `${count} more ${count === 1 ? 'run continues' : 'runs continue'} in this process. Ctrl-C pauses ${count === 1 ? 'it' : 'them'}.`,
@@ -226,17 +226,17 @@ export async function followed(
 /** A run needs a process that drives it, and this one is about to exit. */
 async function detached(
   terminal: Terminal,
-  surface: RunSurface,
+  owner: RunOwner,
   request: StartRequest,
   json: boolean,
 ): Promise<ExitCode | ErrorEnvelope> {
-  if (surface.isOwner) {
+  if (owner.isLocal) {
     return usageError(
       '--detach needs a running server: no process owns the data directory.',
       'Start one with "signalbox serve", or omit --detach.',
     );
   }
-  const started = await surface.start(request);
+  const started = await owner.start(request);
   if (!started.ok) return started.error;
   terminal.print(json ? JSON.stringify({ run: started.value }) : started.value);
   return exitCodes.done;

@@ -1,4 +1,4 @@
-import { isShownEvent, type RunRecord, type StoredEvent } from '@signalbox/app/runs';
+import { isPlanFault, isShownEvent, type RunRecord, type StoredEvent } from '@signalbox/app/runs';
 import { describeDuration } from './duration.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
 import type { RunSummary } from './run-summary.ts';
@@ -94,11 +94,6 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
         `Details: signalbox decisions --run ${id}`,
       ];
   }
-}
-
-/** Whether the run failed because of its plan's own code. */
-function isPlanFault(code = ''): boolean {
-  return code.startsWith('plan/') && code !== 'plan/task-failed' && code !== 'plan/input-invalid';
 }
 
 /** Above this number, entries are counted instead of shown. */

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { accessToken } from '@signalbox/app';
 import { openHome, type RunId, thisMachine } from '@signalbox/app/runs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ownSurface } from '../src/surface/own-surface.ts';
-import { remoteSurface } from '../src/surface/remote-surface.ts';
-import type { RunSurface } from '../src/surface/run-surface.ts';
+import { localOwner } from '../src/owner/local-owner.ts';
+import { remoteOwner } from '../src/owner/remote-owner.ts';
+import type { RunOwner } from '../src/owner/run-owner.ts';
 
 const plan = `
 import { definePlan, Human, Phase, Step, Task } from 'signalbox';
@@ -28,15 +28,15 @@ const value = <T>(result: { ok: true; value: T } | { ok: false; error: { message
   return result.value;
 };
 
-/** One data directory, asked by its owner and by another process's surface. */
-async function surfaces() {
+/** One data directory, asked by its owner and by another process. */
+async function owners() {
   const folder = mkdtempSync(path.join(tmpdir(), 'forks-'));
   const dataDirectory = path.join(folder, 'data');
   const machine = thisMachine();
   const home = value(await openHome({ dataDirectory, machine, env: {}, threads: { threads: 1 } }));
-  const own = ownSurface(home, dataDirectory, machine);
+  const own = localOwner(home, dataDirectory, machine);
   const url = value(await own.listen()) ?? '';
-  const remote = value(remoteSurface(dataDirectory, { url, token: value(accessToken(dataDirectory, machine)).token }));
+  const remote = value(remoteOwner(dataDirectory, { url, token: value(accessToken(dataDirectory, machine)).token }));
   onTestFinished(async () => {
     await remote.close();
     await own.close();
@@ -46,36 +46,36 @@ async function surfaces() {
   writeFileSync(file, plan);
   const run = value(await own.start({ file, input: {} }));
   await own.rested(run);
-  return { folder, surfaces: [own, remote], run };
+  return { folder, owners: [own, remote], run };
 }
 
 describe('forks and interventions', () => {
   it('[V60] [V61] [X7] do the same whether this process owns the data directory or another one does', async () => {
-    const { folder, surfaces: both, run } = await surfaces();
-    const picture = async (surface: RunSurface) => {
-      const { reader } = surface;
+    const { folder, owners: both, run } = await owners();
+    const picture = async (owner: RunOwner) => {
+      const { reader } = owner;
       const stateOf = async (id: RunId) =>
         Object.fromEntries(await reader.at(id, 'state', (await reader.run(id))?.frames ?? 0));
-      const directory = path.join(folder, surface.isOwner ? 'own' : 'remote');
+      const directory = path.join(folder, owner.isLocal ? 'own' : 'remote');
       const fork = value(
-        await surface.fork(run, { at: { kind: 'frame', frame: 0 }, name: 'f', paused: true, directory }),
+        await owner.fork(run, { at: { kind: 'frame', frame: 0 }, name: 'f', paused: true, directory }),
       );
-      value(await surface.act(fork, { kind: 'edit', key: 'n', value: 6, reason: 'a test' }));
-      value(await surface.act(fork, { kind: 'edit', key: 'n', op: 'increment', value: 1, reason: 'a test' }));
+      value(await owner.act(fork, { kind: 'edit', key: 'n', value: 6, reason: 'a test' }));
+      value(await owner.act(fork, { kind: 'edit', key: 'n', op: 'increment', value: 1, reason: 'a test' }));
       const rerun = { at: { kind: 'node', node: 'ask' }, input: { a: 1 }, paused: true } as const;
-      const asked = await surface.fork(run, rerun);
-      const again = value(await surface.fork(run, { ...rerun, confirmed: true }));
+      const asked = await owner.fork(run, rerun);
+      const again = value(await owner.fork(run, { ...rerun, confirmed: true }));
       const refusals = [
         asked,
-        await surface.act(fork, { kind: 'edit', key: 'n', value: 'x', reason: 'no' }),
-        await surface.act(run, { kind: 'reset', node: 'one' }),
-        await surface.act(run, { kind: 'retry', node: 'nowhere', policy: { retries: 1 } }),
-        await surface.undo(run, 'x', { dryRun: true }),
-        await surface.rollback(run, { call: 'x', dryRun: true }),
-        await surface.fork(run, { at: { kind: 'frame', frame: 99 } }),
-        await surface.fork(run, { at: { kind: 'call', call: 'x', after: true } }),
+        await owner.act(fork, { kind: 'edit', key: 'n', value: 'x', reason: 'no' }),
+        await owner.act(run, { kind: 'reset', node: 'one' }),
+        await owner.act(run, { kind: 'retry', node: 'nowhere', policy: { retries: 1 } }),
+        await owner.undo(run, 'x', { dryRun: true }),
+        await owner.rollback(run, { call: 'x', dryRun: true }),
+        await owner.fork(run, { at: { kind: 'frame', frame: 99 } }),
+        await owner.fork(run, { at: { kind: 'call', call: 'x', after: true } }),
       ];
-      await surface.rested(run);
+      await owner.rested(run);
       const record = await reader.run(fork);
       return {
         name: record?.name,
@@ -84,11 +84,11 @@ describe('forks and interventions', () => {
         origin: record?.origin,
         state: await stateOf(fork),
         input: (await reader.run(again))?.input,
-        checkpoints: value(await surface.checkpoints(run)),
+        checkpoints: value(await owner.checkpoints(run)),
         refusals: refusals.map(refusal => (refusal.ok ? 'done' : refusal.error.code)),
       };
     };
-    const [own, remote] = [await picture(both[0] as RunSurface), await picture(both[1] as RunSurface)];
+    const [own, remote] = [await picture(both[0] as RunOwner), await picture(both[1] as RunOwner)];
     expect(own).toMatchObject({
       name: 'f',
       status: 'paused',
@@ -112,34 +112,34 @@ describe('forks and interventions', () => {
   });
 
   it('[V175] [A216] a run is rolled back over HTTP as by its owner', async () => {
-    const { folder, surfaces: both } = await surfaces();
-    const picture = async (surface: RunSurface) => {
-      const place = path.join(folder, surface.isOwner ? 'own' : 'remote');
+    const { folder, owners: both } = await owners();
+    const picture = async (owner: RunOwner) => {
+      const place = path.join(folder, owner.isLocal ? 'own' : 'remote');
       cpSync(new URL('../../../examples/08-undo-an-edit', import.meta.url), place, { recursive: true });
       const notes = path.join(place, 'project', 'notes.txt');
       const before = readFileSync(notes, 'utf8');
-      const run = value(await surface.start({ file: path.join(place, 'plan.tsx'), input: {} }));
-      await surface.rested(run);
-      const [, second] = value(await surface.checkpoints(run));
+      const run = value(await owner.start({ file: path.join(place, 'plan.tsx'), input: {} }));
+      await owner.rested(run);
+      const [, second] = value(await owner.checkpoints(run));
       const call = second?.call ?? '';
       const after = readFileSync(notes, 'utf8');
       writeFileSync(notes, 'mine');
-      const refused = await surface.rollback(run, { call });
+      const refused = await owner.rollback(run, { call });
       writeFileSync(notes, after);
-      const planned = value(await surface.rollback(run, { call, dryRun: true }));
+      const planned = value(await owner.rollback(run, { call, dryRun: true }));
       const isKept = readFileSync(notes, 'utf8') === after;
-      const { run: fork, ...done } = value(await surface.rollback(run, { call, paused: true }));
+      const { run: fork, ...done } = value(await owner.rollback(run, { call, paused: true }));
       return {
         refused: refused.ok ? 'done' : refused.error.code,
         isKept,
         isSame: JSON.stringify(planned) === JSON.stringify(done),
         paths: done.paths,
         isBack: readFileSync(notes, 'utf8') === before && before !== after,
-        fork: (await surface.reader.run(fork as RunId))?.status,
+        fork: (await owner.reader.run(fork as RunId))?.status,
       };
     };
-    for (const surface of both) {
-      expect(await picture(surface)).toEqual({
+    for (const owner of both) {
+      expect(await picture(owner)).toEqual({
         refused: 'state/conflict',
         isKept: true,
         isSame: true,

@@ -1,6 +1,6 @@
-import { closeToOthers } from '@signalbox/journal';
+import { closeToOthers, sqliteCode } from '@signalbox/journal';
 import { err, ok, type Result } from '@signalbox/model';
-import { sqliteCode, unusable } from './sqlite/connection.ts';
+import { unusable } from './sqlite/connection.ts';
 import { openReadConnection, type ReadError } from './sqlite/read-connection.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { hostDisk, nodeHasher } from '@signalbox/journal';
+import { hostDisk, nodeHasher, sqliteCode } from '@signalbox/journal';
 import { type Digest, type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
 import { type Blobs, type Commit, createFeed, type RunFeed, type RunReader, type RunRestore } from '@signalbox/runs';
 import { openBlobFiles } from './blobs/blob-files.ts';
@@ -14,7 +14,7 @@ import { groupCommit } from './runs/group-commit.ts';
 import { runReader } from './runs/run-reader.ts';
 import { runTables } from './runs/run-tables.ts';
 import { valueCache } from './runs/value-cache.ts';
-import { openConnection, sqliteCode, unusable } from './sqlite/connection.ts';
+import { openConnection, unusable } from './sqlite/connection.ts';
 import { jsonColumns } from './sqlite/json-column.ts';
 import { type TakenAwayStore, takenAwayStore } from './taken-away/taken-away-store.ts';
 

@@ -1,5 +1,6 @@
+import { sqliteCode } from '@signalbox/journal';
 import type { ErrorEnvelope, StorageReason } from '@signalbox/model';
-import { SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, sqliteCode } from './sqlite/connection.ts';
+import { SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY } from './sqlite/connection.ts';
 
 /** Why the disk refused a write; undefined if the error has another cause. */
 export function storageFaultOf({ code, details }: ErrorEnvelope): StorageReason | undefined {

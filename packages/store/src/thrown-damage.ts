@@ -1,5 +1,5 @@
+import { sqliteCode } from '@signalbox/journal';
 import { type ErrorEnvelope, failure } from '@signalbox/model';
-import { sqliteCode } from './sqlite/connection.ts';
 import { StoreDamage, StoreFault } from './sqlite/json-column.ts';
 
 const SQLITE_CORRUPT = 11;

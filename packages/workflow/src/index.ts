@@ -116,10 +116,7 @@ export {
   type ExecutionSnapshotFileV1,
   executionSnapshotFileV1,
 } from './session/execution-snapshot.ts';
-export {
-  type KeyringError,
-  openKeyringFile,
-} from './session/files/keyring-file.ts';
+export { isSystemError, type KeyringError, openKeyringFile } from './session/files/keyring-file.ts';
 export { nodeMac } from './session/files/node-mac.ts';
 export { planGapAnswer, proposalHash } from './session/gap-answer-plan.ts';
 export { historyFault } from './session/history-fault.ts';

@@ -1,15 +1,8 @@
 import type { GuidedRuns } from '@signalbox/guided';
-import {
-  type ErrorEnvelope,
-  err,
-  ok,
-  type Result,
-  type RunSummary,
-  type WireArtifact,
-  type WireDecision,
-} from '@signalbox/model';
+import { type ErrorEnvelope, err, ok, type Result, type RunSummary, type WireDecision } from '@signalbox/model';
 import { guidedEvents } from '../contract-view/event-page.ts';
 import { badCursor, type PartList } from './paging.ts';
+import { listed } from './plan-driver.ts';
 import type { ArtifactsAsked, DecisionsAsked, ListedArtifact, RunDriver, RunsAsked } from './run-driver.ts';
 
 /** The runs of guided sessions, which external agents walk. */
@@ -88,10 +81,6 @@ function artifactsOf(
   const all = guided.artifacts(run);
   if (!all.ok) return all;
   return ok(all.value.filter(one => kind === undefined || one.kind === kind).map(listed));
-}
-
-function listed(artifact: WireArtifact): ListedArtifact {
-  return { id: artifact.id, createdAt: artifact.createdAt, isMade: false, view: async () => ok(artifact) };
 }
 
 function decisionsOf(guided: GuidedRuns, { run, status = 'open' }: DecisionsAsked): PartList<WireDecision> {

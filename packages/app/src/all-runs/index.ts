@@ -1,8 +1,9 @@
 export { decisionView } from '../contract-view/decision-view.ts';
-export { guidedEvents, tellEvents } from '../contract-view/event-page.ts';
-export { outlineOf, runSummaryOf, snapshotOf, summariesOf, summaryOf } from '../contract-view/run-view.ts';
-export { taskView, UNDER_WAY } from '../contract-view/task-view.ts';
-export { type ReadNode, readTree, withAsking } from '../contract-view/tree-view.ts';
+
+export { snapshotOf, summariesOf, summaryOf } from '../contract-view/run-view.ts';
+export { taskView } from '../contract-view/task-view.ts';
+export { type ReadNode, readTree } from '../contract-view/tree-view.ts';
+export { type LiveRuns, liveRunsOf, type Outbox, type Subscription } from '../live/live-runs.ts';
 export { unknownRun } from '../runs/find-run.ts';
 export { type AllRuns, type AllRunsReads, allRunsOf } from './all-runs.ts';
 export {

@@ -196,7 +196,7 @@ function atHand(all: () => Promise<readonly ListedArtifact[]>): PartList<ListedA
   };
 }
 
-function listed(artifact: WireArtifact): ListedArtifact {
+export function listed(artifact: WireArtifact): ListedArtifact {
   return { id: artifact.id, createdAt: artifact.createdAt, isMade: false, view: async () => ok(artifact) };
 }
 

@@ -6,6 +6,7 @@ import {
   nodeStatus,
   type RunId,
   type TreeNode,
+  textOf,
   truncateUtf8,
 } from '@signalbox/model';
 import type { Decision, DecisionKind, RunReader } from '@signalbox/runs';
@@ -121,8 +122,4 @@ function detailOf({ kind, data }: NodeRow, status: StatusRow | undefined): strin
   // A loop between its iterations is idle, but has started.
   const hasBegun = status !== undefined && (status.status !== 'idle' || turnOf(status) > 0);
   return nodeKindFacts(kind)?.detail(data, hasBegun ? turnOf(status) : undefined);
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }

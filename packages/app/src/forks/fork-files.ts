@@ -181,7 +181,7 @@ async function pictured(
   return tree === undefined ? err(checkpointUnknown(facts.call, phase)) : ok(tree);
 }
 
-function isInside(outer: string, inner: string): boolean {
+export function isInside(outer: string, inner: string): boolean {
   const relative = path.relative(outer, inner);
   return relative === '' || (!relative.startsWith('..') && !path.isAbsolute(relative));
 }

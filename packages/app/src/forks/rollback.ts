@@ -11,6 +11,7 @@ import type { RunHost } from '../runs/run-host.ts';
 import { type CheckpointFacts, readCallChanges, readCheckpoints } from '../undo/checkpoint-files.ts';
 import { undoneCalls } from '../undo/undo-desk.ts';
 import { effectsNotAccepted } from './effects-outside.ts';
+import { isInside } from './fork-files.ts';
 import { type ForkPorts, forkRun, lookAtFork } from './fork-run.ts';
 import { keyedMutex } from './keyed-mutex.ts';
 
@@ -290,11 +291,6 @@ async function isTold(store: Store, run: RunId, fork: RunId): Promise<boolean> {
 function notAccepted({ record, report }: Looked, { acceptEffects }: RollbackRequest): ErrorEnvelope | undefined {
   if (report.effects.length === 0 || acceptEffects === true) return undefined;
   return effectsNotAccepted(record, report.frame, report.effects);
-}
-
-function isInside(outer: string, inner: string): boolean {
-  const relative = path.relative(outer, inner);
-  return relative === '' || (!relative.startsWith('..') && !path.isAbsolute(relative));
 }
 
 function partOfAnother({ id }: RunRecord, parent: RunId): ErrorEnvelope {

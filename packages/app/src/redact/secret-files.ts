@@ -1,7 +1,8 @@
-import { closeSync, lstatSync, openSync, readdirSync, readSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createSecretFilter, type SecretFilter } from '@signalbox/model';
 import { sync } from '../backup/copy-tree.ts';
+import { namesIn } from '../names-in.ts';
 import { bytesFor, contentOf, isPacked } from '../packed-file.ts';
 import { macOf, type SharedSecrets } from '../secrets/open-secrets.ts';
 
@@ -95,12 +96,4 @@ export function rewriteLog(file: string, { text }: Pick<SecretFilter, 'text'>): 
   writeFileSync(temporary, bytesFor(file, Buffer.from(left, 'latin1')), { mode: 0o600, flush: true });
   renameSync(temporary, file);
   sync(path.dirname(file));
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

@@ -1,7 +1,8 @@
-import { existsSync, lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type RunId, runId } from '@signalbox/model';
 import { neededPart } from '@signalbox/store';
+import { namesIn } from '../names-in.ts';
 import { contentOf } from '../packed-file.ts';
 import { openWrittenLengths } from '../run-journal/written-lengths.ts';
 
@@ -55,7 +56,7 @@ export function foldersToRemove(
   nowMs: number,
 ): readonly RunFolder[] {
   return perRun.flatMap(place =>
-    entriesOf(path.join(dataDirectory, place)).flatMap((name): readonly RunFolder[] => {
+    namesIn(path.join(dataDirectory, place)).flatMap((name): readonly RunFolder[] => {
       const folder = path.join(dataDirectory, place, name);
       const run = runId.safeParse(name);
       if (!run.success) return [];
@@ -77,7 +78,7 @@ export function removeFolder({ path: folder }: Pick<RunFolder, 'path'>): void {
 export function* textsOf(dataDirectory: string, going: ReadonlySet<RunId>): Generator<string> {
   for (const root of roots) {
     const isPerRun = (perRun as readonly string[]).includes(root);
-    for (const name of entriesOf(path.join(dataDirectory, root))) {
+    for (const name of namesIn(path.join(dataDirectory, root))) {
       if (!isPerRun || !going.has(name as RunId)) yield* textsUnder(path.join(dataDirectory, root, name));
     }
   }
@@ -85,7 +86,7 @@ export function* textsOf(dataDirectory: string, going: ReadonlySet<RunId>): Gene
 
 function* textsUnder(place: string): Generator<string> {
   const stat = lstatSync(place, { throwIfNoEntry: false });
-  if (stat?.isDirectory()) for (const name of entriesOf(place)) yield* textsUnder(path.join(place, name));
+  if (stat?.isDirectory()) for (const name of namesIn(place)) yield* textsUnder(path.join(place, name));
   else if (stat?.isFile() && isText(place)) {
     try {
       const text = Buffer.from(contentOf(place)).toString();
@@ -120,13 +121,5 @@ export function bytesUnder(place: string): number {
   const stat = lstatSync(place, { throwIfNoEntry: false });
   if (stat === undefined) return 0;
   if (!stat.isDirectory()) return stat.size;
-  return entriesOf(place).reduce((sum, name) => sum + bytesUnder(path.join(place, name)), 0);
-}
-
-function entriesOf(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
+  return namesIn(place).reduce((sum, name) => sum + bytesUnder(path.join(place, name)), 0);
 }

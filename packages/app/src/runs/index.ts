@@ -26,14 +26,12 @@ export type {
   StoredEvent,
   StreamChunk,
   Task,
-  TaskId,
   TransitionView,
   TurnOffer,
   TurnSurface,
   TurnTools,
 } from '@signalbox/runs';
 export {
-  contractNodeId,
   decisionRequest,
   everyRun,
   isShownEvent,
@@ -53,8 +51,6 @@ export type { RunExport } from '../bundles/export-run.ts';
 export { openBundle } from '../bundles/open-bundle.ts';
 export { exportFrom, type ImportRequest } from '../bundles/run-bundles.ts';
 export { type BundleReport, verifyBundle } from '../bundles/verify-bundle.ts';
-
-export { contractEventOfDelta } from '../contract-view/projections/contract-delta.ts';
 
 export { heldDiff } from '../decisions/held-diff.ts';
 export { effectsNotAccepted } from '../forks/effects-outside.ts';
@@ -90,14 +86,13 @@ export { withHeld } from '../storage/held-runs.ts';
 export { checkpointFolder } from '../undo/checkpoint-files.ts';
 export { type CallCheckpoint, type CallUndo, callCheckpoints, unconfirmedUndo } from '../undo/undo-desk.ts';
 export type { WhyAnswer } from '../why/projections/why-facts.ts';
+export { isPlanFault } from '../why/projections/why-run.ts';
 export { why } from '../why/why.ts';
 export { runDiff } from '../workspaces/run-diff.ts';
 export type { SnapshotDiff } from '../workspaces/snapshot-diff.ts';
-
 export { findDecision } from './find-decision.ts';
 export { findRun } from './find-run.ts';
 export { type Home, type HomeOptions, openHome } from './open-home.ts';
-
 export { openOwnedStore } from './owned-store.ts';
 export { planPlaces, projectOf } from './plan-places.ts';
 export { previewRun } from './preview-run.ts';

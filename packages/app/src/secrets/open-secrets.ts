@@ -6,6 +6,7 @@ import {
   type KnownSecret,
   knownSecret,
   knownSecretOf,
+  parsedJson,
   type SecretFilter,
   type SecretMac,
 } from '@signalbox/model';
@@ -151,7 +152,7 @@ function readKnown(folder: string): readonly KnownSecret[] {
     return [];
   }
   return text.split('\n').flatMap(line => {
-    const parsed = line === '' ? undefined : knownSecret.safeParse(jsonOf(line));
+    const parsed = line === '' ? undefined : knownSecret.safeParse(parsedJson(line));
     return parsed?.success === true ? [parsed.data] : [];
   });
 }
@@ -173,11 +174,3 @@ function append(folder: string, secrets: readonly KnownSecret[]): void {
 }
 
 const LIST = 'secrets.ndjson';
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}

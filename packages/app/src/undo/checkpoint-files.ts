@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { hostDisk } from '@signalbox/journal';
 import {
@@ -16,6 +7,7 @@ import {
   type ErrorEnvelope,
   err,
   ok,
+  parsedJson,
   type Result,
   type Timestamp,
   timestamp,
@@ -36,6 +28,7 @@ import {
   type ToolCheckpoint,
 } from '@signalbox/state';
 import * as z from 'zod';
+import { namesIn } from '../names-in.ts';
 
 /** A tool call, from its checkpoint without snapshots. */
 export interface CheckpointFacts {
@@ -100,7 +93,7 @@ function checkpointsIn(folder: string): readonly CheckpointFacts[] {
       const file = path.join(folder, name);
       const place = readPlace(folder, task);
       return (textOf(file) ?? '').split('\n').flatMap(text => {
-        const read = line.safeParse(jsonOf(text));
+        const read = line.safeParse(parsedJson(text));
         if (!read.success) return [];
         const { toolCallId, toolName, outcome, recordedAt, elapsedMs, resultSummary, pre, post, kept } = read.data;
         const before = pre.resources[filesystem.name]?.root;
@@ -164,7 +157,7 @@ export type TaskPlace = z.infer<typeof taskPlace>;
 
 /** Undefined for a task that never had tools. */
 export function readPlace(folder: string, task: string): TaskPlace | undefined {
-  return taskPlace.safeParse(jsonOf(textOf(path.join(folder, placeFile(task))) ?? '')).data;
+  return taskPlace.safeParse(parsedJson(textOf(path.join(folder, placeFile(task))) ?? '')).data;
 }
 
 /** The files that one rollback of a call kept: of a failed call, or of one that a crash interrupted and the next start undid. */
@@ -187,7 +180,7 @@ export function readKept(folder: string): readonly (KeptCall & { readonly task: 
     .filter(name => name.endsWith(KEPT))
     .flatMap(name =>
       (textOf(path.join(folder, name)) ?? '').split('\n').flatMap(text => {
-        const read = keptCall.safeParse(jsonOf(text));
+        const read = keptCall.safeParse(parsedJson(text));
         return read.success ? [{ ...read.data, task: name.slice(0, -KEPT.length) }] : [];
       }),
     );
@@ -234,25 +227,9 @@ export function placeFile(task: string): string {
   return `${task}.place.json`;
 }
 
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
 function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { DiskError, type IoError, ioFailure } from '@signalbox/journal';
 import { type Digest, digest, err, ok, type Result } from '@signalbox/model';
+import { isSystemError } from '@signalbox/workflow';
 
 export interface StoredFile {
   readonly file: string;
@@ -66,8 +67,4 @@ export function fileFault(doing: string, cause: unknown): IoError {
   if (cause instanceof DiskError) return ioFailure(cause, doing);
   if (!isSystemError(cause)) throw cause;
   return ioFailure(new DiskError(cause.syscall ?? 'file', cause.code ?? 'unknown', cause), doing);
-}
-
-function isSystemError(cause: unknown): cause is NodeJS.ErrnoException {
-  return cause instanceof Error && 'syscall' in cause;
 }

@@ -11,12 +11,13 @@ import {
   digest,
   type Json,
   ok,
+  parsedJson,
   type Result,
   type SessionId,
   utf8Bytes,
 } from '@signalbox/model';
 import * as z from 'zod';
-import { guardIo, parsedJson, type SessionStores } from './session-stores.ts';
+import { guardIo, type SessionStores } from './session-stores.ts';
 
 const FILE = 'summary.json';
 const VERSION = 1;

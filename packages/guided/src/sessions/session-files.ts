@@ -15,7 +15,17 @@ import {
   type Salvaged,
   sqliteLocks,
 } from '@signalbox/journal';
-import { type Digest, err, type Json, json, ok, type Result, type Rng, type SessionId } from '@signalbox/model';
+import {
+  type Digest,
+  err,
+  type Json,
+  json,
+  ok,
+  parsedJson,
+  type Result,
+  type Rng,
+  type SessionId,
+} from '@signalbox/model';
 import {
   type CompiledWorkflowSnapshotV1,
   type DomainEvent,
@@ -35,7 +45,6 @@ import { notWhatItsNameSays } from './guided-failures.ts';
 import {
   type ArtifactError,
   openSessionStores,
-  parsedJson,
   type SessionStores,
   type SessionStoresOptions,
   type StoreError,

@@ -21,6 +21,7 @@ import {
   type ErrorEnvelope,
   err,
   ok,
+  parsedJson,
   type Result,
   type SessionId,
   sessionId as sessionIdSchema,
@@ -214,14 +215,5 @@ export function guardIo<T>(doing: string, work: () => T): Result<T, IoError> {
   } catch (cause) {
     if (cause instanceof DiskError) return err(ioFailure(cause, doing));
     throw cause;
-  }
-}
-
-/** Undefined for invalid JSON, which the schema then refuses. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

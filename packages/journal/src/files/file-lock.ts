@@ -30,7 +30,7 @@ export function tryFileLock(path: string, mode: 'exclusive' | 'shared'): Result<
   try {
     return lockOf(openLockFile(path), `${NO_JOURNAL_FILE}; ${BEGIN[mode]}`);
   } catch (cause) {
-    return err({ code: 'unusable', reason: reasonOf(cause) });
+    return err({ code: 'unusable', reason: thrownMessage(cause) });
   }
 }
 
@@ -39,7 +39,9 @@ function lockOf(file: LockFile, statements: string): Result<HeldLock, LockRefusa
     file.database.exec(statements);
   } catch (cause) {
     file.database.close();
-    return err(sqliteCode(cause) === SQLITE_BUSY ? { code: 'busy' } : { code: 'unusable', reason: reasonOf(cause) });
+    return err(
+      sqliteCode(cause) === SQLITE_BUSY ? { code: 'busy' } : { code: 'unusable', reason: thrownMessage(cause) },
+    );
   }
   held.add(file);
   let isReleased = false;
@@ -54,11 +56,7 @@ function lockOf(file: LockFile, statements: string): Result<HeldLock, LockRefusa
   });
 }
 
-function sqliteCode(cause: unknown): number | undefined {
+export function sqliteCode(cause: unknown): number | undefined {
   if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') return undefined;
   return cause.errcode & 0xff;
-}
-
-function reasonOf(cause: unknown): string {
-  return thrownMessage(cause);
 }

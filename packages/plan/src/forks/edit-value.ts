@@ -1,4 +1,4 @@
-import { err, type Json, type JsonObject, ok, type Result } from '@signalbox/model';
+import { err, isJsonObject, type Json, ok, type Result } from '@signalbox/model';
 import type { StateEdit } from '../frames/command.ts';
 
 /** The trigger of the transition of an outside edit. */
@@ -36,16 +36,12 @@ export function editedValue(
     }
     case 'merge': {
       const before = old === undefined ? {} : old;
-      if (!isObject(value)) return err(`only an object can be merged into '${key}'`);
-      return isObject(before)
+      if (!isJsonObject(value)) return err(`only an object can be merged into '${key}'`);
+      return isJsonObject(before)
         ? ok({ ...before, ...value })
         : err(`nothing can be merged into '${key}': ${kindOf(before)} is there`);
     }
   }
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function kindOf(value: Json): string {

@@ -1,4 +1,4 @@
-import { err, type Json, ok, type Result } from '@signalbox/model';
+import { err, isPlainObject, type Json, ok, type Result } from '@signalbox/model';
 
 /** Values known to be plain and deeply frozen; all parts of a member are members too. */
 const known = new WeakSet<object>();
@@ -41,9 +41,4 @@ function freezeParts(value: object, depth: number): string | undefined {
   if (!isList && Object.keys(value).some(key => !key.isWellFormed())) return 'a key has a lone surrogate';
   known.add(Object.freeze(value));
   return undefined;
-}
-
-function isPlainObject(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

@@ -86,7 +86,10 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
   let stopWatching: (() => void) | undefined;
 
   const refuse = (path: string, cause: unknown): PlanError =>
-    new PlanError('plan/file-refused', `${JSON.stringify(path)}: ${messageOf(cause)}`, { context: moment(), cause });
+    new PlanError('plan/file-refused', `${JSON.stringify(path)}: ${thrownMessage(cause)}`, {
+      context: moment(),
+      cause,
+    });
   const port = (path: string): PlanFiles => {
     if (files === undefined) throw refuse(path, new Error('there are no files here'));
     return files;
@@ -280,8 +283,4 @@ function textOf(bytes: Uint8Array): string {
   } catch {
     throw new Error('it is not UTF-8 text');
   }
-}
-
-function messageOf(cause: unknown): string {
-  return thrownMessage(cause);
 }

@@ -1,5 +1,5 @@
-import { allRunsOf } from '@signalbox/app/all-runs';
-import type { Machine, RunHost } from '@signalbox/app/runs';
+import type { LiveRuns, Subscription } from '@signalbox/app/all-runs';
+import type { Machine } from '@signalbox/app/runs';
 import {
   type ClientMessage,
   clientMessage,
@@ -13,13 +13,8 @@ import type { Access } from '../access/access.ts';
 import { opens, socketAccess, socketKeyOf } from '../access/access-table.ts';
 import { forbidden, type Identity } from '../access/identity.ts';
 import type { OpenDoors } from '../access/open-doors.ts';
-import type { GuidedWatch } from './guided-watch.ts';
 import type { LiveMeter } from './live-meter.ts';
 import { createOutbox } from './outbox.ts';
-import type { RunPictures } from './run-picture.ts';
-import type { Subscription } from './run-subscription.ts';
-import { subscribeRuns } from './runs-subscription.ts';
-import { subscribeEither } from './subscribe-either.ts';
 
 /** How long a client may take to send its token. */
 const HELLO_MS = 5_000;
@@ -30,7 +25,7 @@ const FAREWELL_MS = 500;
 const SUBSCRIPTIONS_MAX = 64;
 
 export interface LiveOptions {
-  readonly host: RunHost;
+  readonly live: LiveRuns;
   readonly access: Access;
   readonly doors: OpenDoors;
   /** Counts an authenticated client; false if there are too many. */
@@ -38,18 +33,14 @@ export interface LiveOptions {
   /** Ends the connection at once and drops unsent data. */
   readonly reset: () => void;
   readonly timers: Machine['timers'];
-  readonly pictures: RunPictures;
   readonly meter: LiveMeter;
-  /** Guided runs, if the server has them. */
-  readonly guided?: GuidedWatch | undefined;
   /** Called with exceptions thrown while serving a client. */
   readonly onFault: (thrown: unknown) => void;
 }
 
 /** Serves one connection until it ends. */
 export function serveSocket(socket: WebSocket, options: LiveOptions): void {
-  const { host, access, doors, timers, pictures, meter, guided, onFault } = options;
-  const runs = allRunsOf(host, guided?.runs);
+  const { live, access, doors, timers, meter, onFault } = options;
   const subscriptions = new Map<RunId | 'all', Subscription>();
   const pumpAll = () => {
     for (const subscription of subscriptions.values()) subscription.pump();
@@ -132,10 +123,7 @@ export function serveSocket(socket: WebSocket, options: LiveOptions): void {
       return;
     }
     const isOver = meter.subscribed(run === 'all' ? 'all' : 'run');
-    const begun =
-      run === 'all'
-        ? subscribeRuns(host, runs, timers, outbox, fail, guided)
-        : subscribeEither(host, runs, guided, pictures, outbox, { run, from, outline, view }, fail);
+    const begun = run === 'all' ? live.all(outbox, fail) : live.run({ run, from, outline, view }, outbox, fail);
     subscriptions.set(run, {
       pump: begun.pump,
       close() {

@@ -1,5 +1,6 @@
+import type { Outbox } from '@signalbox/app/all-runs';
 import type { Machine } from '@signalbox/app/runs';
-import { closeCodes, type ServerMessage } from '@signalbox/model';
+import { closeCodes } from '@signalbox/model';
 import type { WebSocket } from 'ws';
 import type { LiveMeter } from './live-meter.ts';
 
@@ -13,13 +14,9 @@ export const SLOW_MS = 30_000;
 /**
  * Messages waiting for one client. It stays bounded because senders check for room first; a client that does not read is cut off, and
  * learns what it missed when it reconnects.
+ *
+ * Calls `onFree` when there is room again. Sends nothing once `mayHear` is false, however late the connection ends.
  */
-export interface Outbox {
-  readonly isFree: boolean;
-  send(message: ServerMessage): void;
-}
-
-/** Calls `onFree` when there is room again. Sends nothing once `mayHear` is false, however late the connection ends. */
 export function createOutbox(
   socket: WebSocket,
   timers: Machine['timers'],

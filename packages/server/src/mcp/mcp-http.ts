@@ -7,7 +7,7 @@ import {
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
 import type { Machine } from '@signalbox/app/runs';
-import { type ErrorEnvelope, failure } from '@signalbox/model';
+import { type ErrorEnvelope, failure, parsedJson } from '@signalbox/model';
 import { BODY_MAX_BYTES, bodyText } from '../http/body-text.ts';
 import { errorStatus } from '../http/error-status.ts';
 import { boundedStream } from './bounded-stream.ts';
@@ -62,7 +62,7 @@ export function mcpHttp(createServer: McpServerFactory, options: McpHttpOptions)
     }
     const text = await bodyText(request);
     if (!text.ok) return refused(text.error);
-    const body = parsed(text.value);
+    const body = parsedJson(text.value);
     const whole = new Request(request.url, { method: 'POST', headers: request.headers, body: text.value });
     const given = body === undefined ? {} : { parsedBody: body };
     if (!(await isLegacyRequest(whole.clone(), body))) return boundedStream(await handler.fetch(whole, given));
@@ -77,15 +77,6 @@ export function mcpHttp(createServer: McpServerFactory, options: McpHttpOptions)
       await handler.close();
     },
   };
-}
-
-/** Undefined for invalid JSON, which the protocol reports itself. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The client must begin a new session. (2025-11-25, Session Management) */

@@ -9,7 +9,7 @@
  */
 import { once } from 'node:events';
 import type { Machine } from '@signalbox/app/runs';
-import { defined, type ErrorEnvelope, errorEnvelope, failure } from '@signalbox/model';
+import { defined, type ErrorEnvelope, errorEnvelope, failure, parsedJson } from '@signalbox/model';
 import type { EventSourceMessage } from 'eventsource-parser';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import * as z from 'zod';
@@ -88,7 +88,7 @@ export async function bridgeOnStdio(
     let isAnswered = id === undefined;
     const newSession = response.headers.get('mcp-session-id');
     for await (const text of messagesOf(response)) {
-      const given = parsed(text);
+      const given = parsedJson(text);
       const { data: agreed } = handshakeAnswer.safeParse(given);
       if (newSession !== null && agreed !== undefined) {
         session = { id: newSession, revision: agreed.result.protocolVersion };
@@ -179,14 +179,6 @@ async function* messagesOf(response: Response): AsyncGenerator<string> {
 
 async function* textLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   for await (const chunk of chunks) yield* chunk.toString('utf8').split('\n');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function unreachable(): ErrorEnvelope {

@@ -3,7 +3,7 @@ import { type ErrorEnvelope, exportFrom, type ImportReport, type RunExport, this
 import manifest from '../../package.json' with { type: 'json' };
 import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
-import { withSurface } from '../surface/with-surface.ts';
+import { withOwner } from '../owner/with-owner.ts';
 import { type Paint, paintOf, shown, type Terminal } from '../terminal.ts';
 import { withReader } from '../with-reader.ts';
 
@@ -52,8 +52,8 @@ export function importRunFrom(
   },
   file: string,
 ): Promise<ExitCode> {
-  return withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
-    const imported = await surface.importRun({
+  return withOwner(terminal, flags, async (owner): Promise<ExitCode | ErrorEnvelope> => {
+    const imported = await owner.importRun({
       file,
       directory: flags.directory,
       anyDirectory: flags.anyDirectory,

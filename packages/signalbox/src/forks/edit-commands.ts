@@ -5,7 +5,7 @@ import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { parseJson } from '../json-argument.ts';
-import { withSurface } from '../surface/with-surface.ts';
+import { withOwner } from '../owner/with-owner.ts';
 import { shown } from '../terminal.ts';
 
 interface EditFlags extends DataFlags {
@@ -34,7 +34,7 @@ export const defineEdit: DefineCommand = (command, { terminal, end }) => {
     )
     .action(async (given: string, key: string, text: string | undefined, flags: EditFlags) => {
       end(
-        await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
+        await withOwner(terminal, flags, async (owner): Promise<ExitCode | ErrorEnvelope> => {
           if ((text === undefined) !== (flags.delete === true)) {
             return usageError('Give either a value or --delete.', 'Example: signalbox edit RUN phase \'"review"\'');
           }
@@ -49,15 +49,15 @@ export const defineEdit: DefineCommand = (command, { terminal, end }) => {
           if (value?.ok === false) {
             return usageError('The value is not JSON.', `Quote it for your shell: '"text"', '{"key": "value"}'.`);
           }
-          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
+          const run = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           const { id, frames } = run.value;
-          const before = await surface.reader.valueAt(id, 'state', key, frames);
+          const before = await owner.reader.valueAt(id, 'state', key, frames);
           const edit = { kind: 'edit', key, op, value: value?.value, reason: flags.reason ?? '' } as const;
-          const edited = await surface.act(id, edit);
+          const edited = await owner.act(id, edit);
           if (!edited.ok) return edited.error;
-          const now = (await surface.reader.run(id)) ?? run.value;
-          const after = op === undefined ? value?.value : await surface.reader.valueAt(id, 'state', key, now.frames);
+          const now = (await owner.reader.run(id)) ?? run.value;
+          const after = op === undefined ? value?.value : await owner.reader.valueAt(id, 'state', key, now.frames);
           const lines = [
             ...(before === undefined ? [] : [`- ${shown(key)} = ${shown(JSON.stringify(before))}`]),
             ...(after === undefined ? [] : [`+ ${shown(key)} = ${shown(JSON.stringify(after))}`]),

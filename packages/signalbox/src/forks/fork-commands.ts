@@ -12,9 +12,9 @@ import {
 } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { parseJson } from '../json-argument.ts';
+import type { RunOwner } from '../owner/run-owner.ts';
+import { withOwner } from '../owner/with-owner.ts';
 import { followed } from '../run-command.ts';
-import type { RunSurface } from '../surface/run-surface.ts';
-import { withSurface } from '../surface/with-surface.ts';
 import { shown, type Terminal } from '../terminal.ts';
 import { confirm } from './confirm.ts';
 
@@ -77,10 +77,10 @@ function forking(
       const flags = rest.at(-2) as ForkFlags;
       const moment = momentFrom(typeof rest[0] === 'string' ? rest[0] : '', flags);
       end(
-        await withSurface(terminal, { ...flags, warm: flags.paused !== true }, async surface => {
+        await withOwner(terminal, { ...flags, warm: flags.paused !== true }, async owner => {
           if (!moment.ok) return moment.error;
-          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
-          return run.ok ? fork({ terminal, signals }, surface, run.value, moment.value, flags) : run.error;
+          const run = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given);
+          return run.ok ? fork({ terminal, signals }, owner, run.value, moment.value, flags) : run.error;
         }),
       );
     });
@@ -88,7 +88,7 @@ function forking(
 
 async function fork(
   { terminal, signals }: Pick<CommandContext, 'terminal' | 'signals'>,
-  surface: RunSurface,
+  owner: RunOwner,
   run: RunRecord,
   at: ForkMoment,
   flags: ForkFlags,
@@ -109,18 +109,18 @@ async function fork(
     ...(input !== undefined && { input: input.value, confirmed: await isMeant(terminal, run, input.value, flags) }),
   };
   const begin = async () => {
-    const forked = await surface.fork(run.id, request);
+    const forked = await owner.fork(run.id, request);
     if (forked.ok && !json) {
-      const { origin } = (await surface.reader.run(forked.value)) ?? {};
+      const { origin } = (await owner.reader.run(forked.value)) ?? {};
       const frame = origin?.kind === 'fork' ? origin.frame : 0;
       terminal.print(`${forked.value} continues from frame ${frame} of ${run.id}`);
-      if (await sharesFiles(surface, run, forked.value)) {
+      if (await sharesFiles(owner, run, forked.value)) {
         terminal.complain(`It works on the current files of ${run.workingDirectory}; --directory gives it its own.`);
       }
     }
     return forked;
   };
-  if (!paused) return followed(terminal, flags, surface, 0, begin, signals.ending());
+  if (!paused) return followed(terminal, flags, owner, 0, begin, signals.ending());
   const forked = await begin();
   if (!forked.ok) return forked.error;
   if (json) terminal.print(JSON.stringify({ run: forked.value, status: 'paused' }));
@@ -129,10 +129,10 @@ async function fork(
 }
 
 /** Whether the parent's agents changed files in a directory that the fork also works in. */
-async function sharesFiles(surface: RunSurface, run: RunRecord, fork: RunRecord['id']): Promise<boolean> {
-  const { workingDirectory } = (await surface.reader.run(fork)) ?? {};
+async function sharesFiles(owner: RunOwner, run: RunRecord, fork: RunRecord['id']): Promise<boolean> {
+  const { workingDirectory } = (await owner.reader.run(fork)) ?? {};
   if (workingDirectory === undefined || workingDirectory !== run.workingDirectory) return false;
-  const calls = await surface.checkpoints(run.id);
+  const calls = await owner.checkpoints(run.id);
   return calls.ok && calls.value.some(({ changesFiles }) => changesFiles);
 }
 

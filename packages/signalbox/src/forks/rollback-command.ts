@@ -11,9 +11,9 @@ import {
 import type { CommandContext, DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
+import type { RunOwner } from '../owner/run-owner.ts';
+import { withOwner } from '../owner/with-owner.ts';
 import { followed } from '../run-command.ts';
-import type { RunSurface } from '../surface/run-surface.ts';
-import { withSurface } from '../surface/with-surface.ts';
 import { shown } from '../terminal.ts';
 import { changedPaths, shownPath } from './changed-paths.ts';
 import { confirm } from './confirm.ts';
@@ -49,7 +49,7 @@ export const defineRollback: DefineCommand = (command, { terminal, signals, end 
     .action(async (given: string, flags: RollbackFlags) => {
       const isOnlyMade = flags.paused === true || flags.dryRun === true;
       end(
-        await withSurface(terminal, { ...flags, warm: !isOnlyMade }, async surface => {
+        await withOwner(terminal, { ...flags, warm: !isOnlyMade }, async owner => {
           const { to } = flags;
           if (to === undefined) {
             return usageError(
@@ -57,8 +57,8 @@ export const defineRollback: DefineCommand = (command, { terminal, signals, end 
               'List them with: signalbox checkpoints RUN',
             );
           }
-          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
-          return run.ok ? rollback({ terminal, signals }, surface, run.value, { ...flags, to }) : run.error;
+          const run = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given);
+          return run.ok ? rollback({ terminal, signals }, owner, run.value, { ...flags, to }) : run.error;
         }),
       );
     });
@@ -66,12 +66,12 @@ export const defineRollback: DefineCommand = (command, { terminal, signals, end 
 
 async function rollback(
   { terminal, signals }: Pick<CommandContext, 'terminal' | 'signals'>,
-  surface: RunSurface,
+  owner: RunOwner,
   run: RunRecord,
   flags: RollbackFlags & { readonly to: string },
 ): Promise<ExitCode | ErrorEnvelope> {
   const { to: call, after = false, dryRun = false, yes = false, acceptEffects = false, paused = false, json } = flags;
-  const planned = await surface.rollback(run.id, { call, after, dryRun: true });
+  const planned = await owner.rollback(run.id, { call, after, dryRun: true });
   if (!planned.ok) return planned.error;
   const { frame, effects, run: made } = planned.value;
   if (dryRun) {
@@ -88,7 +88,7 @@ async function rollback(
     if (!(await confirm('Roll back?'))) return unconfirmedRollback(run.id, call, planned.value);
   }
   const begin = async () => {
-    const done = await surface.rollback(run.id, { call, after, acceptEffects, paused });
+    const done = await owner.rollback(run.id, { call, after, acceptEffects, paused });
     if (!done.ok) return done;
     if (json) terminal.print(JSON.stringify(done.value));
     else
@@ -101,8 +101,8 @@ async function rollback(
     return { ok: true, value: done.value.run as RunId } as const;
   };
   // A new run from an earlier rollback that has ended or waits is not followed again.
-  const isResting = made !== undefined && (await surface.reader.run(made))?.status !== 'paused';
-  if (!paused && !isResting) return followed(terminal, flags, surface, 0, begin, signals.ending());
+  const isResting = made !== undefined && (await owner.reader.run(made))?.status !== 'paused';
+  if (!paused && !isResting) return followed(terminal, flags, owner, 0, begin, signals.ending());
   const done = await begin();
   if (!done.ok) return done.error;
   if (!json && paused) terminal.print(`It is paused. Start it with: signalbox resume ${done.value}`);

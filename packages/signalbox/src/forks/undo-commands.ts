@@ -11,7 +11,7 @@ import {
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
-import { withSurface } from '../surface/with-surface.ts';
+import { withOwner } from '../owner/with-owner.ts';
 import { shown, type Terminal } from '../terminal.ts';
 import { withReader } from '../with-reader.ts';
 import { changedPaths, shownPath } from './changed-paths.ts';
@@ -65,15 +65,15 @@ export const defineUndo: DefineCommand = (command, { terminal, end }) => {
     )
     .action(async (given: string, call: string, flags: UndoFlags) => {
       end(
-        await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
-          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
+        await withOwner(terminal, flags, async (owner): Promise<ExitCode | ErrorEnvelope> => {
+          const run = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           const { kept = false, copies = false, dryRun = false, yes = false, json = false } = flags;
           const attempt = flags.attempt === undefined ? undefined : Number(flags.attempt);
           const fault = misuse(flags, attempt);
           if (fault !== undefined) return fault;
           const asked = { kept, attempt, ...(copies && { copies }) };
-          const planned = await surface.undo(run.value.id, call, { ...asked, dryRun: true });
+          const planned = await owner.undo(run.value.id, call, { ...asked, dryRun: true });
           if (!planned.ok) return planned.error;
           if (dryRun) return report(terminal, planned.value, json, true);
           if (!yes) {
@@ -81,7 +81,7 @@ export const defineUndo: DefineCommand = (command, { terminal, end }) => {
             const question = kept ? 'Restore these?' : 'Undo it?';
             if (!(await confirm(question))) return unconfirmedUndo(run.value.id, call, planned.value);
           }
-          const undone = await surface.undo(run.value.id, call, asked);
+          const undone = await owner.undo(run.value.id, call, asked);
           return undone.ok ? report(terminal, undone.value, json, false) : undone.error;
         }),
       );

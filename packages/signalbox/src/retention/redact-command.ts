@@ -6,7 +6,7 @@ import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { confirm } from '../forks/confirm.ts';
-import { withSurface } from '../surface/with-surface.ts';
+import { withOwner } from '../owner/with-owner.ts';
 import { type Paint, paintOf, shown } from '../terminal.ts';
 
 interface RedactFlags extends DataFlags {
@@ -43,10 +43,10 @@ Examples:
     )
     .action(async (given: string, flags: RedactFlags) => {
       end(
-        await withSurface(terminal, flags, async (surface): Promise<ExitCode | ErrorEnvelope> => {
+        await withOwner(terminal, flags, async (owner): Promise<ExitCode | ErrorEnvelope> => {
           const value = secretIn(flags);
           if (!value.ok) return value.error;
-          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
+          const run = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           const { id } = run.value;
           const { name, reason: why, dryRun = false, yes = false, json = false } = flags;
@@ -54,7 +54,7 @@ Examples:
           const print = (report: RedactionReport) =>
             terminal.print(json ? JSON.stringify(report) : describeRedaction(report, paintOf(terminal)).join('\n'));
           if (dryRun || !yes) {
-            const planned = await surface.redact(id, { ...request, dryRun: true });
+            const planned = await owner.redact(id, { ...request, dryRun: true });
             if (!planned.ok) return planned.error;
             if (dryRun) {
               print(planned.value);
@@ -63,7 +63,7 @@ Examples:
             for (const line of describeRedaction(planned.value, paintOf(terminal))) terminal.complain(line);
             if (!(await confirm('Redact?'))) return unconfirmedRedaction(id, planned.value);
           }
-          const done = await surface.redact(id, request);
+          const done = await owner.redact(id, request);
           if (!done.ok) return done.error;
           print(done.value);
           return exitCodes.done;

@@ -3,7 +3,7 @@ import type { ErrorEnvelope } from '@signalbox/app/runs';
 import type { CommandContext, DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodes } from '../exit-code.ts';
-import { withSurface } from '../surface/with-surface.ts';
+import { withOwner } from '../owner/with-owner.ts';
 import { paintOf, shown } from '../terminal.ts';
 import { describeCollection } from './collect-report.ts';
 
@@ -37,8 +37,8 @@ export const defineGc: DefineCommand = (command, { terminal, end }) => {
     .action(async (flags: CollectFlags) => {
       const { dryRun = false, compact = false, json = false } = flags;
       end(
-        await withSurface(terminal, flags, async (surface): Promise<0 | ErrorEnvelope> => {
-          const done = await surface.collect({ dryRun, compact });
+        await withOwner(terminal, flags, async (owner): Promise<0 | ErrorEnvelope> => {
+          const done = await owner.collect({ dryRun, compact });
           if (!done.ok) return done.error;
           terminal.print(
             json ? JSON.stringify(done.value) : describeCollection(done.value, paintOf(terminal)).join('\n'),
@@ -56,11 +56,11 @@ function keeping(command: Parameters<DefineCommand>[0], { terminal, end }: Comma
     .addHelpText('after', `\nExample:\n  $ signalbox ${command.name()} 019b8d62     an id prefix is enough`)
     .action(async (given: string, flags: DataFlags) => {
       end(
-        await withSurface(terminal, flags, async (surface): Promise<0 | ErrorEnvelope> => {
-          const run = await findPlanRun(surface.reader, askedDataDirectory(flags.dataDir), given);
+        await withOwner(terminal, flags, async (owner): Promise<0 | ErrorEnvelope> => {
+          const run = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given);
           if (!run.ok) return run.error;
           const { id, name } = run.value;
-          const done = await surface.keep(id, isKept);
+          const done = await owner.keep(id, isKept);
           if (!done.ok) return done.error;
           const word = isKept ? 'kept' : 'not kept';
           terminal.print(flags.json ? JSON.stringify({ run: id, kept: isKept }) : `${id}  ${word}  ${shown(name)}`);

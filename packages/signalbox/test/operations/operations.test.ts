@@ -4,7 +4,7 @@ import path from 'node:path';
 import { thisMachine } from '@signalbox/app/runs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/main.ts';
-import { openSurface } from '../../src/surface/open-surface.ts';
+import { openOwner } from '../../src/owner/open-owner.ts';
 import { memoryTerminal } from '../memory-terminal.ts';
 
 const PLAN = `import { definePlan, Phase, Task, While } from 'signalbox'; import * as z from 'zod';
@@ -76,7 +76,7 @@ describe('commands of an operator', () => {
     writeFileSync(path.join(data, 'config.json'), '{"retention": {"collapseAfterDays": 0, "removeAfterDays": null}}');
     expect(await json('gc')).toMatchObject({ collapsed: [], bytes: 0 });
 
-    const owner = await openSurface({ dataDirectory: data, machine: thisMachine(), env: {} });
+    const owner = await openOwner({ dataDirectory: data, machine: thisMachine(), env: {} });
     if (!owner.ok) throw new Error(owner.error.message);
     await owner.value.listen();
     expect(await call('unkeep', run)).toMatchObject({ code: 0, printed: `${run}  not kept  ops` });

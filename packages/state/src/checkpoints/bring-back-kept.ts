@@ -2,7 +2,7 @@ import { type Digest, type ErrorEnvelope, failure, ok, type Result } from '@sign
 import type { Filesystem, FilesystemSnapshot } from '../filesystem/filesystem.ts';
 import { overlaid } from '../filesystem/kept-files.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
-import { pathParts } from '../filesystem/path-name.ts';
+import { partsOf } from '../filesystem/path-name.ts';
 import { type DirectoryNode, nodeAt, sameNode, type TreeNode, withNode } from '../filesystem/tree.ts';
 import type { StateError } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
@@ -170,11 +170,6 @@ function withBefore(target: DirectoryNode, before: DirectoryNode, parts: readonl
     }
   }
   return withNode(target, parts, was);
-}
-
-function partsOf(path: string): readonly string[] {
-  const parts = pathParts(path);
-  return parts.ok ? parts.value : [];
 }
 
 export function nothingKept(call: string): NothingKeptError {

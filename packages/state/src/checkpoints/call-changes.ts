@@ -1,4 +1,4 @@
-import { pathParts } from '../filesystem/path-name.ts';
+import { partsOf } from '../filesystem/path-name.ts';
 import { type DirectoryNode, joined, sameNode, type TreeNode, withNode } from '../filesystem/tree.ts';
 
 /** What is at one path, without its descendants. */
@@ -103,11 +103,6 @@ function entryOf(node: TreeNode | undefined, name: string): TreeNode | undefined
 
 function nodeOf(tree: DirectoryNode, path: string): TreeNode | undefined {
   return partsOf(path).reduce<TreeNode | undefined>((node, part) => entryOf(node, part), tree);
-}
-
-function partsOf(path: string): readonly string[] {
-  const parts = pathParts(path);
-  return parts.ok ? parts.value : [];
 }
 
 function depthOf(path: string): number {

@@ -5,6 +5,7 @@ import { pathParts } from '../filesystem/path-name.ts';
 import { type DirectoryNode, differingPaths, nodeAt, withNode } from '../filesystem/tree.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ToolCheckpoint } from './checkpoint-store.ts';
+import { treeOf } from './undo-call.ts';
 
 export interface UndoBaseline {
   /** What the calls left, except at paths that only others changed: there it equals the target, so they stay. */
@@ -49,9 +50,4 @@ function changedByOthers(left: DirectoryNode | undefined, found: DirectoryNode |
 function withTargetAt(base: DirectoryNode, target: DirectoryNode, path: string): DirectoryNode {
   const parts = pathParts(path);
   return parts.ok ? withNode(base, parts.value, nodeAt(target, parts.value)) : base;
-}
-
-function treeOf(snapshot: CompositeSnapshot): DirectoryNode | undefined {
-  // The filesystem itself added this snapshot.
-  return (snapshot.resources.get(filesystem.name) as FilesystemSnapshot | undefined)?.tree;
 }

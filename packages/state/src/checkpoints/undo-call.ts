@@ -153,7 +153,7 @@ function partsOf(path: string): readonly string[] {
   return parts.ok ? parts.value : [];
 }
 
-function treeOf(snapshot: CompositeSnapshot): DirectoryNode | undefined {
+export function treeOf(snapshot: CompositeSnapshot): DirectoryNode | undefined {
   // The filesystem itself added this snapshot.
   return (snapshot.resources.get(filesystem.name) as FilesystemSnapshot | undefined)?.tree;
 }

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { checkDepth } from './deep-paths.ts';
-import { nameFromBytes, osPath } from './path-name.ts';
+import { namesIn, statIfThere } from './directory-names.ts';
+import { osPath } from './path-name.ts';
 
 /**
  * Reads below a directory, including entries that their owner has closed (`chmod 000`).
@@ -29,7 +30,7 @@ export function lookIntoClosed(top: string): ClosedPaths {
   /** Opens a directory and its parents. */
   const open = (path: string) => {
     if (path !== '') open(parentOf(path));
-    const there = statOf(fullOf(path));
+    const there = statIfThere(fullOf(path));
     if (there === undefined || before.has(path) || !isClosed(there)) return;
     closings.push(openUp(fullOf(path)));
     before.set(path, there);
@@ -43,7 +44,7 @@ export function lookIntoClosed(top: string): ClosedPaths {
       return look();
     }
   };
-  const stat = (path: string) => before.get(path) ?? reach(parentOf(path), () => statOf(fullOf(path)));
+  const stat = (path: string) => before.get(path) ?? reach(parentOf(path), () => statIfThere(fullOf(path)));
   return {
     fullOf,
     stat,
@@ -81,7 +82,7 @@ export function whileOpen<T>(full: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    const there = isRefused(cause) ? statOf(full) : undefined;
+    const there = isRefused(cause) ? statIfThere(full) : undefined;
     if (there === undefined || !isClosed(there)) throw cause;
     const closeAgain = openUp(full);
     try {
@@ -129,21 +130,6 @@ function isRefused(cause: unknown): boolean {
   return (cause as NodeJS.ErrnoException).code === 'EACCES';
 }
 
-function parentOf(path: string): string {
+export function parentOf(path: string): string {
   return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
-}
-
-function statOf(full: string): fs.BigIntStats | undefined {
-  try {
-    return fs.lstatSync(osPath(full), { bigint: true, throwIfNoEntry: false });
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
-    throw cause;
-  }
-}
-
-function namesIn(full: string): readonly string[] {
-  const names = fs.readdirSync(osPath(full));
-  if (!names.some(name => name.includes('\ufffd'))) return names;
-  return fs.readdirSync(osPath(full), { encoding: 'buffer' }).map(nameFromBytes);
 }

@@ -1,5 +1,4 @@
-import * as fs from 'node:fs';
-import { osPath } from './path-name.ts';
+import { statAt } from './host-path.ts';
 import { type DirectoryNode, joined } from './tree.ts';
 
 /**
@@ -14,7 +13,7 @@ export async function linkedPaths(
   const declared = new Set(paths.map(parts => parts.join('/')));
   const inodes = new Set<number>();
   for (const path of declared) {
-    const stat = lookAt(`${root}/${path}`);
+    const stat = statAt(`${root}/${path}`);
     if (stat?.isFile() && stat.nlink > 1) inodes.add(stat.ino);
   }
   if (inodes.size === 0) return [];
@@ -28,13 +27,4 @@ export async function linkedPaths(
   };
   walk(await tree(), '');
   return found;
-}
-
-function lookAt(path: string): fs.Stats | undefined {
-  try {
-    return fs.lstatSync(osPath(path), { throwIfNoEntry: false });
-  } catch {
-    // A part of the path is not a directory, or may not be searched: nothing can be written there either.
-    return undefined;
-  }
 }

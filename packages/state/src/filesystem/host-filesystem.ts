@@ -22,7 +22,7 @@ import { keptPaths, withLateChanges } from './kept-files.ts';
 import { changedAfter, changedOpaque } from './opaque-changes.ts';
 import { openClosedPaths, reachOf } from './opened-paths.ts';
 import { isWithin, overlap } from './path-locks.ts';
-import { pathParts } from './path-name.ts';
+import { partsOf } from './path-name.ts';
 import { directoryPlaces } from './restore-merge.ts';
 import type { RestoreStep } from './restore-plan.ts';
 import { type RootIdentity, rootReplaced } from './root-identity.ts';
@@ -358,11 +358,6 @@ function isAfter(path: string, node: TreeNode, changedAt: number | undefined, in
   if (node.kind === 'directory') return false;
   if (node.kind === 'opaque') return changedAfter(path, instant);
   return (changedAt ?? node.stamp?.ctimeMs ?? 0) > instant;
-}
-
-function partsOf(path: string): readonly string[] {
-  const parts = pathParts(path);
-  return parts.ok ? parts.value : [];
 }
 
 function recoveryNeeded({ callId, tool }: UndoRecord): ErrorEnvelope<'state/recovery-needed'> {

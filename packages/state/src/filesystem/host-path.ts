@@ -72,7 +72,7 @@ function ledPastForbidden({ root, forbidden }: Confinement, at: string): boolean
   });
 }
 
-function statAt(path: string): fs.Stats | undefined {
+export function statAt(path: string): fs.Stats | undefined {
   try {
     return fs.lstatSync(osPath(path), { throwIfNoEntry: false });
   } catch {

@@ -92,3 +92,9 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
     return 0;
   }
 }
+
+/** The parts of a path that was accepted before; none if it is not one. */
+export function partsOf(path: string): readonly string[] {
+  const parts = pathParts(path);
+  return parts.ok ? parts.value : [];
+}

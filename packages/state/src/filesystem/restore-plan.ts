@@ -19,7 +19,7 @@ import {
  * Replaced entries are moved into a staging directory, and new ones come from there: a step is a rename, a `mkdir` or a mode
  * change, and needs no space.
  */
-const attributes = z.strictObject({ mode: z.int(), uid: z.int(), gid: z.int() });
+export const attributes = z.strictObject({ mode: z.int(), uid: z.int(), gid: z.int() });
 export const restoreStep = z.discriminatedUnion('op', [
   /** Moves the entry at a path into the staging directory. */
   z.strictObject({ op: z.literal('aside'), path: z.string(), as: z.int() }),

@@ -1,25 +1,15 @@
 import * as fs from 'node:fs';
 import { type Digest, defined, err, ok, type Result } from '@signalbox/model';
-import { isClosed, lookIntoClosed, whileOpen } from '../filesystem/closed-paths.ts';
+import { isClosed, lookIntoClosed, parentOf, whileOpen } from '../filesystem/closed-paths.ts';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import { type HostFiles, syncAll } from '../filesystem/host-files.ts';
 import { osPath } from '../filesystem/path-name.ts';
 import { removeTree } from '../filesystem/remove-tree.ts';
 import { reasonOf } from '../filesystem/system-reason.ts';
-import { joined } from '../filesystem/tree.ts';
+import { attributesOf, joined } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
 import { applyFailed, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
-import {
-  type ApplyPlace,
-  type ApplyStep,
-  at,
-  attributesOf,
-  parentOf,
-  pathIn,
-  performApply,
-  planSteps,
-  takeBackApply,
-} from './apply-steps.ts';
+import { type ApplyPlace, type ApplyStep, at, pathIn, performApply, planSteps, takeBackApply } from './apply-steps.ts';
 import type { Layer } from './layer.ts';
 import { identityOf, isSame, type LayerChange } from './layer-change.ts';
 import { mountPointOf, mountPoints } from './mount-table.ts';

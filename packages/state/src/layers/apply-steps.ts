@@ -1,10 +1,3 @@
-import * as fs from 'node:fs';
-import * as z from 'zod';
-import type { HostFiles } from '../filesystem/host-files.ts';
-import { osPath } from '../filesystem/path-name.ts';
-import { setAttributes } from '../filesystem/restore-steps.ts';
-import { type Identity, identity, identityOf, isSame, type LayerChange, sameAttributesOf } from './layer-change.ts';
-
 /**
  * The steps that apply a change set, in an order in which each can be done and, from the last one back, undone.
  *
@@ -13,7 +6,17 @@ import { type Identity, identity, identityOf, isSame, type LayerChange, sameAttr
  *    still be found.
  * 3. The disk shows whether a step was done.
  */
-const attributes = z.strictObject({ mode: z.int(), uid: z.int(), gid: z.int() });
+
+import * as fs from 'node:fs';
+import * as z from 'zod';
+import { parentOf } from '../filesystem/closed-paths.ts';
+import type { HostFiles } from '../filesystem/host-files.ts';
+import { osPath } from '../filesystem/path-name.ts';
+import { attributes } from '../filesystem/restore-plan.ts';
+import { setAttributes } from '../filesystem/restore-steps.ts';
+import { attributesOf } from '../filesystem/tree.ts';
+import { type Identity, identity, identityOf, isSame, type LayerChange, sameAttributesOf } from './layer-change.ts';
+
 export const applyStep = z.discriminatedUnion('op', [
   z.strictObject({ op: z.literal('aside'), path: z.string(), as: z.string(), was: identity }),
   z.strictObject({ op: z.literal('mkdir'), path: z.string() }),
@@ -247,14 +250,6 @@ function takeBack(place: ApplyPlace, step: ApplyStep, wasDone: boolean): boolean
 }
 
 export type Attributes = Readonly<z.infer<typeof attributes>>;
-
-export function attributesOf({ mode, uid, gid }: Attributes): Attributes {
-  return { mode, uid, gid };
-}
-
-export function parentOf(path: string): string {
-  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
-}
 
 export function pathIn({ root }: Pick<ApplyPlace, 'root'>, path: string): string {
   return path === '' ? root : `${root}/${path}`;

@@ -3,8 +3,7 @@ import type { Digest } from '@signalbox/model';
 import { type ClosedPaths, lookIntoClosed, openToLook } from '../filesystem/closed-paths.ts';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
-import { type DirectoryNode, joined, type TreeNode } from '../filesystem/tree.ts';
-import { attributesOf } from './apply-steps.ts';
+import { attributesOf, type DirectoryNode, joined, type TreeNode } from '../filesystem/tree.ts';
 import { type Identity, identityOf, type LayerChange } from './layer-change.ts';
 
 /** The paths of a change set before and after it. Both trees contain only these paths. */

@@ -1,23 +1,16 @@
 import * as fs from 'node:fs';
+import { namesIfReadable } from '../filesystem/directory-names.ts';
 
 /** Which of the given files (absolute paths) a process has open, as far as we may see. */
 export function openFiles(wanted: ReadonlySet<string>): ReadonlySet<string> {
   const found = new Set<string>();
-  for (const pid of namesIn('/proc').filter(name => /^\d+$/.test(name))) {
-    for (const fd of namesIn(`/proc/${pid}/fd`)) {
+  for (const pid of namesIfReadable('/proc').filter(name => /^\d+$/.test(name))) {
+    for (const fd of namesIfReadable(`/proc/${pid}/fd`)) {
       const target = linkOf(`/proc/${pid}/fd/${fd}`);
       if (target !== undefined && wanted.has(target)) found.add(target);
     }
   }
   return found;
-}
-
-function namesIn(directory: string): readonly string[] {
-  try {
-    return fs.readdirSync(directory);
-  } catch {
-    return [];
-  }
 }
 
 function linkOf(path: string): string | undefined {

@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { type ClosedPaths, lookIntoClosed, openToLook } from '../filesystem/closed-paths.ts';
 import { isTooDeep, TooDeepError } from '../filesystem/deep-paths.ts';
-import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
+import { namesIn, statIfThere } from '../filesystem/directory-names.ts';
+import { osPath } from '../filesystem/path-name.ts';
 import { joined } from '../filesystem/tree.ts';
 import { dropPrivilege, isPrivileged } from '../sandbox/privileged-files.ts';
 import type { Layer } from './layer.ts';
@@ -75,11 +76,11 @@ class Reading {
     this.upper = `${directory}/upper`;
     this.view = view;
     this.since = since;
-    this.showsOrigins = statOf(this.upper)?.dev === below.stat('')?.dev;
+    this.showsOrigins = statIfThere(this.upper)?.dev === below.stat('')?.dev;
   }
 
   start(): void {
-    const [above, below] = [statOf(this.upper), this.below.stat('')];
+    const [above, below] = [statIfThere(this.upper), this.below.stat('')];
     if (above === undefined || below === undefined) throw new Error('the layer or its root is gone');
     this.directoryAttributes('', above, below);
     this.inside('', below);
@@ -107,7 +108,7 @@ class Reading {
     if (below !== undefined && !this.canLook(path)) return;
     for (const name of namesIn(`${this.upper}/${path}`)) {
       const at = joined(path, name);
-      const above = this.unprivileged(at, statOf(`${this.upper}/${at}`));
+      const above = this.unprivileged(at, statIfThere(`${this.upper}/${at}`));
       if (above === undefined) continue;
       const there = below === undefined ? undefined : this.below.stat(at);
       if (isWhiteout(above)) this.removed(at, there);
@@ -120,7 +121,7 @@ class Reading {
   private unprivileged(path: string, above: Stat | undefined): Stat | undefined {
     if (above === undefined || !isPrivileged(above)) return above;
     dropPrivilege(`${this.view}/${path}`, above.mode);
-    return statOf(`${this.upper}/${path}`);
+    return statIfThere(`${this.upper}/${path}`);
   }
 
   /** A directory closed by its owner is opened on the layer; its final mode is already known. */
@@ -151,7 +152,7 @@ class Reading {
     if (relation === 'made-again') {
       for (const name of this.below.names(path)) {
         const at = joined(path, name);
-        if (statOf(`${this.upper}/${at}`) === undefined) this.removed(at, this.below.stat(at));
+        if (statIfThere(`${this.upper}/${at}`) === undefined) this.removed(at, this.below.stat(at));
       }
     }
     this.inside(path, there);
@@ -165,7 +166,7 @@ class Reading {
     parent: Stat | undefined,
   ): 'copied' | 'made-again' | 'both-made' | 'moved' {
     if (this.showsOrigins) {
-      const shown = statOf(`${this.view}/${path}`);
+      const shown = statIfThere(`${this.view}/${path}`);
       if (shown === undefined) return 'moved';
       if (shown.ino === there.ino) return 'copied';
       if (shown.ino !== above.ino) return 'moved';
@@ -181,8 +182,8 @@ class Reading {
     for (const name of this.below.names(path)) {
       const at = joined(path, name);
       const there = this.below.stat(at);
-      if (there === undefined || !this.isOlder(there) || statOf(`${this.upper}/${at}`) !== undefined) continue;
-      return statOf(`${this.view}/${at}`) === undefined;
+      if (there === undefined || !this.isOlder(there) || statIfThere(`${this.upper}/${at}`) !== undefined) continue;
+      return statIfThere(`${this.view}/${at}`) === undefined;
     }
     return false;
   }
@@ -190,7 +191,7 @@ class Reading {
   private file(path: string, above: Stat, there: Stat | undefined, parent: Stat | undefined): void {
     const now = identityOf(above);
     let was = there === undefined ? null : identityOf(there);
-    const origin = this.showsOrigins ? statOf(`${this.view}/${path}`)?.ino : undefined;
+    const origin = this.showsOrigins ? statIfThere(`${this.view}/${path}`)?.ino : undefined;
     if (origin !== undefined && origin === there?.ino) this.inPlace.add(String(origin));
     if (there === undefined) {
       // A deleted file cannot be distinguished from one that never existed: it reappears, and nothing is lost.
@@ -217,7 +218,7 @@ class Reading {
   /** Whether an entry in the upper directory is a copy of one in the root. */
   private wasThere(path: string, above: Stat, parent: Stat): boolean {
     if (!this.showsOrigins) return !this.isOlder(parent);
-    const shown = statOf(`${this.view}/${path}`);
+    const shown = statIfThere(`${this.view}/${path}`);
     return shown !== undefined && shown.ino !== above.ino;
   }
 
@@ -259,7 +260,7 @@ class Reading {
 
   /** Whether the layer has the same entry: then both made the same change. */
   private isUnchanged(path: string, there: Stat): boolean {
-    const above = statOf(`${this.upper}/${path}`);
+    const above = statIfThere(`${this.upper}/${path}`);
     return above !== undefined && !isWhiteout(above) && this.isEqual(path, above, there);
   }
 
@@ -313,21 +314,6 @@ function sameBytes(openOne: () => number, openOther: () => number): boolean {
   } finally {
     for (const one of [left, right]) if (one !== undefined) fs.closeSync(one);
   }
-}
-
-function statOf(path: string): Stat | undefined {
-  try {
-    return fs.lstatSync(osPath(path), { bigint: true, throwIfNoEntry: false });
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
-    throw cause;
-  }
-}
-
-function namesIn(path: string): readonly string[] {
-  const names = fs.readdirSync(osPath(path));
-  if (!names.some(name => name.includes('\ufffd'))) return names;
-  return fs.readdirSync(osPath(path), { encoding: 'buffer' }).map(nameFromBytes);
 }
 
 const READ = fs.constants.R_OK | fs.constants.X_OK;

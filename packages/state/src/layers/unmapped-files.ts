@@ -33,7 +33,7 @@ function namesIn(directory: Buffer): readonly Buffer[] {
   }
 }
 
-function isWritable(path: Buffer): boolean {
+export function isWritable(path: fs.PathLike): boolean {
   try {
     fs.accessSync(path, fs.constants.W_OK);
     return true;

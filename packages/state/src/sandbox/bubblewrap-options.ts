@@ -3,7 +3,7 @@ import { isWithin } from '../filesystem/path-locks.ts';
 import { bytesOf, type CommandLimits } from './command-limits.ts';
 import { STATUS_FD } from './command-pipes.ts';
 import { type ConfinedCommand, harmlessEnv, passedOn } from './command-sandbox.ts';
-import { type MachineView, viewOf } from './command-view.ts';
+import { isDirectory, type MachineView, viewOf } from './command-view.ts';
 import { listeningSockets } from './unix-sockets.ts';
 
 /**
@@ -124,10 +124,6 @@ function hidden(path: string): readonly string[] {
 /** Hidden permanently: nothing can be created there either. */
 function covered(path: string): readonly string[] {
   return [...hidden(path), ...(isDirectory(path) ? ['--remount-ro', path] : [])];
-}
-
-function isDirectory(path: string): boolean {
-  return fs.statSync(path).isDirectory();
 }
 
 function depth(path: string): number {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { isWritable } from '../layers/unmapped-files.ts';
 import { quoted } from '../programs/shell-words.ts';
 import { bytesOf, type CommandLimits, type LimitName } from './command-limits.ts';
 import { hardLimit } from './resource-limits.ts';
@@ -92,15 +93,6 @@ function remove(group: string): boolean {
     return true;
   } catch (cause) {
     return (cause as NodeJS.ErrnoException).code === 'ENOENT';
-  }
-}
-
-function isWritable(file: string): boolean {
-  try {
-    fs.accessSync(file, fs.constants.W_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 

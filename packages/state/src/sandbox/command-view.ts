@@ -205,7 +205,7 @@ function exists(path: string): boolean {
   return fs.existsSync(path);
 }
 
-function isDirectory(path: string): boolean {
+export function isDirectory(path: string): boolean {
   return fs.statSync(path).isDirectory();
 }
 

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import * as os from 'node:os';
+import { namesIfReadable } from '../filesystem/directory-names.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 
 /**
@@ -76,7 +77,7 @@ export function closedBelow(directory: string, limit = MAX_ENTRIES): readonly st
   const found: string[] = [];
   const waiting = [directory];
   for (let seen = 0, next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for (const name of names(next)) {
+    for (const name of namesIfReadable(next)) {
       const path = `${next}/${name}`;
       const stat = fs.lstatSync(path, { throwIfNoEntry: false });
       if (stat === undefined || stat.isSymbolicLink()) continue;
@@ -90,14 +91,6 @@ export function closedBelow(directory: string, limit = MAX_ENTRIES): readonly st
 }
 
 const MAX_ENTRIES = 20_000;
-
-function names(directory: string): readonly string[] {
-  try {
-    return fs.readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
 
 function holdsToken(file: string): boolean {
   try {

@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { namesIfReadable } from '../filesystem/directory-names.ts';
 import { bytesOf, type CommandLimits, type LimitName } from './command-limits.ts';
 
 /**
@@ -120,7 +121,7 @@ function limitReached(first: number, limits: CommandLimits, place: WatchedPlace)
   const inside = `/proc/${first}/root`;
   // Before the sandbox is built, its first process sees our filesystem.
   if (isOurRoot(inside)) return undefined;
-  const processes = names(`${inside}/proc`)
+  const processes = namesIfReadable(`${inside}/proc`)
     .filter(name => /^\d+$/.test(name))
     .map(pid => `${inside}/proc/${pid}`);
   if (processes.length > limits.processes) return 'processes';
@@ -156,7 +157,7 @@ function sharedOfMachine(): number {
 function unnamedFiles(processes: readonly string[]): number {
   const found = new Map<string, number>();
   for (const process of processes) {
-    for (const name of names(`${process}/fd`)) {
+    for (const name of namesIfReadable(`${process}/fd`)) {
       try {
         const file = `${process}/fd/${name}`;
         if (!fs.readlinkSync(file).startsWith('/memfd:')) continue;
@@ -234,14 +235,6 @@ function usedIn(directory: string): number {
 
 function numbers(list: string): readonly number[] {
   return list === '' ? [] : list.trim().split(/\s+/).map(Number).filter(Number.isSafeInteger);
-}
-
-function names(directory: string): readonly string[] {
-  try {
-    return fs.readdirSync(directory);
-  } catch {
-    return [];
-  }
 }
 
 /** Empty if the process is gone. */

@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { checkDepth } from '../filesystem/deep-paths.ts';
+import { namesIfReadable } from '../filesystem/directory-names.ts';
 import { type ForbiddenPlaces, forbiddenPlaces } from '../filesystem/forbidden-places.ts';
-import { nameFromBytes, osPath } from '../filesystem/path-name.ts';
+import { osPath } from '../filesystem/path-name.ts';
 
 /** Set-uid and set-gid: a user who runs the file gets its owner's or group's rights. */
 const SET_ID = 0o6000;
@@ -27,7 +28,7 @@ export function dropPrivileges(directory: string, since: number, refused: readon
 }
 
 function dropIn(directory: string, since: number, refused: ForbiddenPlaces): void {
-  for (const name of namesIn(directory)) {
+  for (const name of namesIfReadable(directory)) {
     const path = `${directory}/${name}`;
     const stat = fs.lstatSync(osPath(path), { throwIfNoEntry: false });
     if (stat === undefined || refused.has(stat)) continue;
@@ -41,13 +42,5 @@ function dropIn(directory: string, since: number, refused: ForbiddenPlaces): voi
         // Another user's: the command could not have set it.
       }
     }
-  }
-}
-
-function namesIn(directory: string): readonly string[] {
-  try {
-    return fs.readdirSync(osPath(directory), { encoding: 'buffer' }).map(nameFromBytes);
-  } catch {
-    return [];
   }
 }

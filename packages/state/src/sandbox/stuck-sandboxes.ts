@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { namesIfReadable } from '../filesystem/directory-names.ts';
 
 /**
  * Kills remains of sandboxes whose process was killed while `bwrap` was building them. The first process waits for `bwrap`
@@ -7,7 +8,7 @@ import * as fs from 'node:fs';
 export function endStuckSandboxes(command: readonly string[]): void {
   const begins = command.map(word => `${word}\0`).join('');
   const own = process.geteuid?.();
-  for (const pid of namesIn('/proc').filter(name => /^\d+$/.test(name))) {
+  for (const pid of namesIfReadable('/proc').filter(name => /^\d+$/.test(name))) {
     try {
       if (fs.statSync(`/proc/${pid}`).uid !== own || !isStuck(pid, begins)) continue;
       process.kill(Number(pid), 'SIGKILL');
@@ -30,12 +31,4 @@ function isStuck(pid: string, begins: string): boolean {
 
 function read(pid: string, name: string): string {
   return fs.readFileSync(`/proc/${pid}/${name}`, 'utf8');
-}
-
-function namesIn(directory: string): readonly string[] {
-  try {
-    return fs.readdirSync(directory);
-  } catch {
-    return [];
-  }
 }

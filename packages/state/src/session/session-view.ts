@@ -77,7 +77,7 @@ export function reduced(
     try {
       operation = reducer(itemsOf(store.get(slice)), payload);
     } catch (cause) {
-      return err(dispatchError(`a reducer of slice ${slice} threw on ${event}: ${messageOf(cause)}`));
+      return err(dispatchError(`a reducer of slice ${slice} threw on ${event}: ${thrownMessage(cause)}`));
     }
     const checked = checkedOperation(registrationOf(core, slice), operation);
     if (!checked.ok) return checked;
@@ -141,8 +141,4 @@ function registrationOf(core: SessionCore, slice: string): SliceRegistration {
   const registration = core.registrations.get(slice);
   if (registration === undefined) throw new Bug(`slice ${slice} is not registered`);
   return registration;
-}
-
-function messageOf(cause: unknown): string {
-  return thrownMessage(cause);
 }

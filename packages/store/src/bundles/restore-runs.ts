@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { sqliteCode } from '@signalbox/journal';
 import { type ErrorEnvelope, err, failure, type Hasher, ok, type RunId } from '@signalbox/model';
 import {
   type ArchiveRow,
@@ -10,7 +11,7 @@ import {
 } from '@signalbox/runs';
 import { replayRows } from '../runs/replay-rows.ts';
 import type { RunTables } from '../runs/run-tables.ts';
-import { SQLITE_CONSTRAINT, sqliteCode } from '../sqlite/connection.ts';
+import { SQLITE_CONSTRAINT } from '../sqlite/connection.ts';
 import { type JsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 
 export interface RestorePorts {

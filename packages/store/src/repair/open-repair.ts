@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { hostDisk, nodeHasher } from '@signalbox/journal';
+import { hostDisk, nodeHasher, sqliteCode } from '@signalbox/journal';
 import { defined, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import { type AwayCheck, awayCheck, type LogRecord, openRecord } from '@signalbox/runs';
 import { openBlobFiles } from '../blobs/blob-files.ts';
@@ -9,7 +9,7 @@ import type { StoreError } from '../open-store.ts';
 import { replayRows } from '../runs/replay-rows.ts';
 import { runTables } from '../runs/run-tables.ts';
 import { valueCache } from '../runs/value-cache.ts';
-import { fileDefects, openConnection, sqliteCode, unusable } from '../sqlite/connection.ts';
+import { fileDefects, openConnection, unusable } from '../sqlite/connection.ts';
 import { jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 import { thrownDamage } from '../thrown-damage.ts';
 import { logNumberOf } from '../verify/log-numbers.ts';

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { sqliteCode } from '@signalbox/journal';
 import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import {
   type AnyEvent,
@@ -10,7 +11,6 @@ import {
 } from '@signalbox/runs';
 import { type NumberedRun, RUN_COLUMNS } from '../runs/run-rows.ts';
 import type { RunTables } from '../runs/run-tables.ts';
-import { sqliteCode } from '../sqlite/connection.ts';
 import { namesIn } from './blob-names.ts';
 import { addReferences, type BlobFile, oldBlobs, removeBlob } from './blob-sweep.ts';
 import { allRows } from './run-rows-of-all-tables.ts';

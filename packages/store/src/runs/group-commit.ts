@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { sqliteCode } from '@signalbox/journal';
 import { type ErrorEnvelope, err, failure, type Json, ok, type Result, type RunId } from '@signalbox/model';
 import {
   type CommitError,
@@ -9,7 +10,7 @@ import {
   refused,
   type WriteSet,
 } from '@signalbox/runs';
-import { SQLITE_CONSTRAINT, SQLITE_IOERR, sqliteCode } from '../sqlite/connection.ts';
+import { SQLITE_CONSTRAINT, SQLITE_IOERR } from '../sqlite/connection.ts';
 import { StoreFault } from '../sqlite/json-column.ts';
 import type { Applied } from './commit-rows.ts';
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { nodeHasher } from '@signalbox/journal';
+import { nodeHasher, sqliteCode } from '@signalbox/journal';
 import { err, ok, type Result } from '@signalbox/model';
-import { sqliteCode, type UnusableStore, unusable } from '../sqlite/connection.ts';
+import { type UnusableStore, unusable } from '../sqlite/connection.ts';
 import type { JsonColumns } from '../sqlite/json-column.ts';
 import { type RunTables, runTables } from './run-tables.ts';
 import { valueCache } from './value-cache.ts';

@@ -30,12 +30,6 @@ export function openConnection(
   }
 }
 
-/** The result code of an SQLite failure; undefined for other errors. Extended codes are reduced to their class. */
-export function sqliteCode(cause: unknown): number | undefined {
-  if (!(cause instanceof Error) || !('errcode' in cause) || typeof cause.errcode !== 'number') return undefined;
-  return cause.errcode & 0xff;
-}
-
 export const SQLITE_READONLY = 8;
 export const SQLITE_IOERR = 10;
 export const SQLITE_FULL = 13;

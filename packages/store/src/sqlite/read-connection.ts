@@ -2,18 +2,11 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { sqliteCode } from '@signalbox/journal';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import { diskFault } from '../disk-fault.ts';
 import { beforeTheLog, FIRST_VERSION, newer, SCHEMA_VERSION, schemaVersion } from '../migrations/migrate.ts';
-import {
-  APPLICATION_ID,
-  pragma,
-  refusedBy,
-  SQLITE_CANTOPEN,
-  SQLITE_READONLY,
-  sqliteCode,
-  unusable,
-} from './connection.ts';
+import { APPLICATION_ID, pragma, refusedBy, SQLITE_CANTOPEN, SQLITE_READONLY, unusable } from './connection.ts';
 
 /** `store/missing`: nothing was ever run in the directory. */
 export type ReadError = ErrorEnvelope<'store/unusable' | 'store/newer' | 'store/older' | 'store/missing'>;

@@ -1,3 +1,4 @@
+import { sqliteCode } from '@signalbox/journal';
 import {
   Bug,
   type Digest,
@@ -20,7 +21,6 @@ import {
   redactLog,
 } from '@signalbox/runs';
 import type { RunTables } from '../runs/run-tables.ts';
-import { sqliteCode } from '../sqlite/connection.ts';
 import { type JsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 import type { MemoryTables } from '../verify/replay-log.ts';
 import {

@@ -1,5 +1,6 @@
+import { sqliteCode } from '@signalbox/journal';
 import { err, ok, type Result, type RunId } from '@signalbox/model';
-import { sqliteCode, unusable } from '../sqlite/connection.ts';
+import { unusable } from '../sqlite/connection.ts';
 import { openReadConnection, type ReadError } from '../sqlite/read-connection.ts';
 
 /** How many records each run has according to its row: enough to compare a database with its journals. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@signalbox/model';
+import { isJsonObject, type Json, type JsonObject } from '@signalbox/model';
 import type { Shape } from './shape.ts';
 
 /** Converts a JSON Schema from an older file to a shape, and lists keywords without an equivalent. */
@@ -14,7 +14,7 @@ const UNDERSTOOD = new Set([
 ]);
 
 function convert(schema: Json | undefined, ignored: Set<string>): Shape {
-  if (!isObject(schema)) return { type: 'any' };
+  if (!isJsonObject(schema)) return { type: 'any' };
   for (const keyword of Object.keys(schema)) if (!UNDERSTOOD.has(keyword)) ignored.add(keyword);
   if (Array.isArray(schema.enum)) return { type: 'one_of', values: schema.enum };
   if (schema.const !== undefined) return { type: 'one_of', values: [schema.const] };
@@ -42,12 +42,12 @@ function convert(schema: Json | undefined, ignored: Set<string>): Shape {
     case 'object':
       return objectShape(schema, ignored);
     default:
-      return isObject(schema.properties) ? objectShape(schema, ignored) : { type: 'any' };
+      return isJsonObject(schema.properties) ? objectShape(schema, ignored) : { type: 'any' };
   }
 }
 
 function objectShape(schema: JsonObject, ignored: Set<string>): Shape {
-  const properties = isObject(schema.properties) ? schema.properties : {};
+  const properties = isJsonObject(schema.properties) ? schema.properties : {};
   const required = new Set(isList(schema.required) ? schema.required : []);
   const names = [...new Set([...Object.keys(properties), ...[...required].filter(name => typeof name === 'string')])];
   return {
@@ -63,10 +63,6 @@ function objectShape(schema: JsonObject, ignored: Set<string>): Shape {
 
 function count(value: Json | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isList(value: Json | undefined): value is readonly Json[] {

@@ -1,4 +1,5 @@
 import { type NodeId, type RunId, type SessionId, TRUNCATION_MARKER, truncateUtf8 } from '@signalbox/model';
+import { compareText } from '../session/blockers.ts';
 import type { DomainEvent } from '../session/domain-event.ts';
 import { projectNodeOutputs } from './node-outputs.ts';
 import { projectObservations } from './observations.ts';
@@ -117,9 +118,4 @@ function compareCandidates(left: ResumeCandidate, right: ResumeCandidate): numbe
 
 function tierOf({ whyMatched }: ResumeCandidate): number {
   return matchReasons.indexOf(whyMatched[0] ?? 'recency_fallback');
-}
-
-function compareText(left: string, right: string): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
 }

@@ -54,7 +54,7 @@ function orderOf({ code, pointer }: Blocker): string {
   return [code, kind, ...Object.values(fields)].join('\0');
 }
 
-function compareText(left: string, right: string): number {
+export function compareText(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }

@@ -7,6 +7,7 @@ import {
   type Hasher,
   type Json,
   ok,
+  parsedJson,
   type Result,
   tryCanonicalJson,
   utf8Length,
@@ -33,7 +34,7 @@ export function readBundle(hasher: Hasher, text: string): Result<Bundle, BundleE
   if (utf8Length(text) > MAX_BUNDLE_BYTES) {
     return refuse('BUNDLE_INVALID_FORMAT', `it has more than ${MAX_BUNDLE_BYTES} bytes`);
   }
-  const value = parseJson(text);
+  const value = parsedJson(text);
   if (value === undefined || !tryCanonicalJson(value).ok) return refuse('BUNDLE_INVALID_FORMAT', 'it is not JSON');
   const version = versionOf(value, 'bundleSchemaVersion');
   if (typeof version === 'number' && version !== 1) {
@@ -221,12 +222,4 @@ function firstIssue(error: z.ZodError): string {
 
 function versionOf(value: unknown, field: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[field] : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,9 +1,5 @@
-import { deriveId, type EventId, type Json, type NodeId, type RunId, type SessionId } from '@signalbox/model';
-import * as z from 'zod';
-
-const uuid = z
-  .string()
-  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'must be a lower-case UUID');
+import { deriveId, type EventId, type Json, type NodeId, type RunId, type SessionId, uuid } from '@signalbox/model';
+import type * as z from 'zod';
 
 export const attemptId = uuid.brand<'AttemptId'>();
 export const outputId = uuid.brand<'OutputId'>();

@@ -15,6 +15,7 @@ import {
   failure,
   nodeId,
   ok,
+  parsedJson,
   type Result,
   runId,
   sessionId,
@@ -93,7 +94,7 @@ export function readToken<K extends TokenKind>(
 
 /** A payload with a valid signature: ours, perhaps from another version. */
 function readPayload<K extends TokenKind>(expected: K, text: string): Result<TokenOf<K>, TokenError> {
-  const value = parseJson(text);
+  const value = parsedJson(text);
   const version = value !== null && typeof value === 'object' && 'tokenVersion' in value ? value.tokenVersion : 1;
   if (version !== 1) return err(unsupportedVersion(expected, String(version)));
   const parsed = tokenPayload.safeParse(value);
@@ -110,14 +111,6 @@ function readPayload<K extends TokenKind>(expected: K, text: string): Result<Tok
 function strictBase64Url(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const fieldOf: Readonly<Record<TokenKind, string>> = {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@signalbox/model';
+import { isJsonObject, type Json, type JsonObject } from '@signalbox/model';
 
 /** The text of a model's answer, without its calls; '' if there is none. */
 export function textOfAnswer(payload: Json | undefined): string {
@@ -12,7 +12,7 @@ export function textOfAnswer(payload: Json | undefined): string {
 /** The arguments of a tool call. */
 export function inputOfCall(payload: Json | undefined): JsonObject {
   const { input } = fieldsOf(payload);
-  return isObject(input) ? input : { input: input ?? null };
+  return isJsonObject(input) ? input : { input: input ?? null };
 }
 
 /** Why a tool call failed, if it says so: in its output, or as text. */
@@ -27,14 +27,10 @@ export function wordsOfDelta(payload: Json): string {
 }
 
 function fieldsOf(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
 function textIn(value: Json | undefined, field: string): string | undefined {
   const text = fieldsOf(value)[field];
   return typeof text === 'string' ? text : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
 import {
   type ApprovalResolution,
   deriveId,
+  isJsonObject,
   type Json,
-  type JsonObject,
   type ToolCall,
   type ToolId,
 } from '@signalbox/model';
@@ -10,15 +10,15 @@ import type { Decision, Resolution } from '@signalbox/runs';
 
 /** Shows the tool and arguments that a proposal names; any other proposal is the arguments of its kind. */
 export function toolOfDecision({ id, kind, proposal }: Pick<Decision, 'id' | 'kind' | 'proposal'>): ToolCall {
-  const fields = isObject(proposal) ? proposal : { proposal };
+  const fields = isJsonObject(proposal) ? proposal : { proposal };
   const name = typeof fields.tool === 'string' && fields.tool !== '' ? fields.tool : kind;
-  const args = [fields.args, fields.input].find(isObject) ?? fields;
+  const args = [fields.args, fields.input].find(isJsonObject) ?? fields;
   return { id: deriveId<ToolId>('decision-tool', id), name, args };
 }
 
 /** The question or reason, as text. */
 export function wordsOfProposal(proposal: Json): string | undefined {
-  if (!isObject(proposal)) return undefined;
+  if (!isJsonObject(proposal)) return undefined;
   return [proposal.prompt, proposal.why, proposal.reason, proposal.context].find(
     part => typeof part === 'string' && part !== '',
   ) as string | undefined;
@@ -35,8 +35,4 @@ export function contractResolution({ resolutionType, modifiedArgs }: Resolution)
     case 'modify':
       return { status: 'modified', modifiedArgs: modifiedArgs ?? {} };
   }
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

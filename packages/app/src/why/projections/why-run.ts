@@ -109,7 +109,7 @@ function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
 }
 
 /** Whether a run failed because of its plan's own code. */
-function isPlanFault(code = ''): boolean {
+export function isPlanFault(code = ''): boolean {
   return code.startsWith('plan/') && code !== 'plan/task-failed' && code !== 'plan/input-invalid';
 }
 

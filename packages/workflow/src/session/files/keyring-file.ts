@@ -166,7 +166,7 @@ function guardIo<T>(doing: string, work: () => Result<T, KeyringError>): Result<
   }
 }
 
-function isSystemError(cause: unknown): cause is NodeJS.ErrnoException {
+export function isSystemError(cause: unknown): cause is NodeJS.ErrnoException {
   return cause instanceof Error && 'syscall' in cause;
 }
 

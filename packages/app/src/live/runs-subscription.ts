@@ -1,10 +1,11 @@
-import { type AllRuns, summariesOf } from '@signalbox/app/all-runs';
-import type { Machine, RunHost } from '@signalbox/app/runs';
 import { defined, type RunId, type RunSummary } from '@signalbox/model';
+import type { AllRuns } from '../all-runs/all-runs.ts';
+import { summariesOf } from '../contract-view/run-view.ts';
+import type { Machine } from '../machine.ts';
+import type { RunHost } from '../runs/run-host.ts';
 import type { GuidedWatch } from './guided-watch.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox, Subscription } from './live-runs.ts';
 import { PICTURE_MS } from './run-picture.ts';
-import type { Subscription } from './run-subscription.ts';
 
 /** How many runs the initial list holds; older ones are read in pages. */
 const FIRST_RUNS = 100;

@@ -1,26 +1,13 @@
-import { outlineOf, snapshotOf, tellEvents } from '@signalbox/app/all-runs';
-import type { CommitNotice, RunHost, StoredEvent } from '@signalbox/app/runs';
-import type { EventView, RunId, RunOutline } from '@signalbox/model';
-import { unknownRun } from '../routes/known-run.ts';
-import { saidEvents } from '../views/said-events.ts';
-import type { Outbox } from './outbox.ts';
+import type { RunOutline } from '@signalbox/model';
+import type { CommitNotice, StoredEvent } from '@signalbox/runs';
+import { tellEvents } from '../contract-view/event-page.ts';
+import { outlineOf, snapshotOf } from '../contract-view/run-view.ts';
+import { unknownRun } from '../runs/find-run.ts';
+import type { RunHost } from '../runs/run-host.ts';
+import type { Outbox, Subscription, WatchedRun } from './live-runs.ts';
 import type { RunPicture, RunPictures } from './run-picture.ts';
+import { saidEvents } from './said-events.ts';
 import { createStreamBuffer } from './stream-buffer.ts';
-
-/** One thing that a client watches. */
-export interface Subscription {
-  /** Sends pending messages while there is room. */
-  pump(): void;
-  close(): void;
-}
-
-/** A client's request to watch a run: which run, from which event, in which view, and whether an outline is enough. */
-export interface WatchedRun {
-  readonly run: RunId;
-  readonly from: number | undefined;
-  readonly outline: boolean;
-  readonly view: EventView;
-}
 
 /** How many feed events are buffered while a client has room; without room they are read again later. */
 const KEPT_EVENTS = 100;

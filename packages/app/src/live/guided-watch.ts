@@ -1,6 +1,6 @@
-import type { GuidedRuns } from '@signalbox/app/guided';
-import type { Machine } from '@signalbox/app/runs';
+import type { GuidedRuns } from '@signalbox/guided';
 import type { RunId, RunSummary } from '@signalbox/model';
+import type { Machine } from '../machine.ts';
 
 /**
  * How often guided sessions are polled while a client watches: any process may write them without notice. Polling costs a little per

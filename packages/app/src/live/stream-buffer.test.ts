@@ -1,5 +1,5 @@
-import type { StreamChunk } from '@signalbox/app/runs';
 import type { Json, Timestamp } from '@signalbox/model';
+import type { StreamChunk } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { createStreamBuffer, WAITING_CHUNKS } from './stream-buffer.ts';
 

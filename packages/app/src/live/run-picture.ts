@@ -1,6 +1,12 @@
-import { decisionView, readTree, runSummaryOf, taskView, UNDER_WAY, withAsking } from '@signalbox/app/all-runs';
-import { type CommitNotice, type Machine, type RunHost, timerWait } from '@signalbox/app/runs';
 import type { RunId, RunSummary, TreeNode, WireDecision, WireTask } from '@signalbox/model';
+import type { CommitNotice } from '@signalbox/runs';
+import { decisionView } from '../contract-view/decision-view.ts';
+import { runSummaryOf } from '../contract-view/run-view.ts';
+import { taskView, UNDER_WAY } from '../contract-view/task-view.ts';
+import { readTree, withAsking } from '../contract-view/tree-view.ts';
+import type { Machine } from '../machine.ts';
+import type { RunHost } from '../runs/run-host.ts';
+import { timerWait } from '../runs/timer-wait.ts';
 
 /** The current state of a run, for all its watchers. */
 export interface RunPicture {

@@ -10,20 +10,20 @@ import {
   type RunId,
 } from '@signalbox/app/runs';
 import { type Client, createClient } from '@signalbox/client';
-import type { RunSurface, Said } from './run-surface.ts';
+import type { RunOwner, Said } from './run-owner.ts';
 
 /** Polling interval for a run without events. */
 const LOOK_MS = 250;
 
 /** Another process owns the data directory and performs the actions. Committed data is read from the same files. */
-export function remoteSurface(
+export function remoteOwner(
   dataDirectory: string,
-  owner: { readonly url: string; readonly token: string },
-): Result<RunSurface, ErrorEnvelope> {
+  address: { readonly url: string; readonly token: string },
+): Result<RunOwner, ErrorEnvelope> {
   const opened = openReader({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!opened.ok) return opened;
   const reader = opened.value;
-  const client = createClient(owner);
+  const client = createClient(address);
   const watches = new Set<() => void>();
   let isClosed = false;
 
@@ -40,8 +40,8 @@ export function remoteSurface(
     return stop;
   };
 
-  const surface: RunSurface = {
-    isOwner: false,
+  const owner: RunOwner = {
+    isLocal: false,
     recovered: [],
     reader,
     async start({ idempotencyKey, file, input, name, tags, correlationId, limits, directory, anyDirectory = false }) {
@@ -155,7 +155,7 @@ export function remoteSurface(
       reader.close();
     },
   };
-  return { ok: true, value: surface };
+  return { ok: true, value: owner };
 }
 
 function ask(client: Client, run: RunId, action: RunAction) {

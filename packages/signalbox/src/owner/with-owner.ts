@@ -6,11 +6,11 @@ import { tellRecovered } from '../recoveries/recovery-report.ts';
 import { tellAhead } from '../storage/tell-ahead.ts';
 import { tellStorage } from '../storage/tell-storage.ts';
 import { reportError, type Terminal } from '../terminal.ts';
-import { openSurface, type SurfaceOptions } from './open-surface.ts';
-import type { RunSurface } from './run-surface.ts';
+import { type OwnerOptions, openOwner } from './open-owner.ts';
+import type { RunOwner } from './run-owner.ts';
 
-/** Runs `work` on the data directory's runs, and always closes the surface. An error is reported once. */
-export async function withSurface(
+/** Runs `work` with the owner of the data directory, which may be this process. An error is reported once. */
+export async function withOwner(
   terminal: Terminal,
   {
     dataDir,
@@ -19,14 +19,14 @@ export async function withSurface(
     warm,
     launch,
   }: DataFlags & {
-    readonly trace?: SurfaceOptions['trace'] | undefined;
+    readonly trace?: OwnerOptions['trace'] | undefined;
     readonly warm?: boolean;
     readonly launch?: Launch;
   },
-  work: (surface: RunSurface) => Promise<ExitCode | ErrorEnvelope>,
+  work: (owner: RunOwner) => Promise<ExitCode | ErrorEnvelope>,
 ): Promise<ExitCode> {
   const directory = askedDataDirectory(dataDir);
-  const surface = await openSurface({
+  const owner = await openOwner({
     dataDirectory: directory,
     machine: thisMachine(),
     env: process.env,
@@ -38,14 +38,14 @@ export async function withSurface(
     reportError(terminal, error, json);
     return exitCodeOf(error);
   };
-  if (!surface.ok) return refuse(surface.error);
-  tellRecovered(terminal, surface.value.recovered);
-  if (surface.value.isOwner) tellAhead(terminal, directory);
-  if (surface.value.storage !== undefined) tellStorage(terminal, surface.value.storage);
+  if (!owner.ok) return refuse(owner.error);
+  tellRecovered(terminal, owner.value.recovered);
+  if (owner.value.isLocal) tellAhead(terminal, directory);
+  if (owner.value.storage !== undefined) tellStorage(terminal, owner.value.storage);
   try {
-    const outcome = await work(surface.value);
+    const outcome = await work(owner.value);
     return typeof outcome === 'number' ? outcome : refuse(outcome);
   } finally {
-    await surface.value.close();
+    await owner.value.close();
   }
 }

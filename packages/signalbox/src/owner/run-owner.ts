@@ -25,12 +25,10 @@ import type {
   UndoRequest,
 } from '@signalbox/app/runs';
 
-/**
- * Operations on runs, whether this process or another one owns the data directory. A command does not know which.
- */
-export interface RunSurface {
+/** The owner of a data directory, which is this process or another one: a command does not know which. */
+export interface RunOwner {
   /** Whether this process is the owner. */
-  readonly isOwner: boolean;
+  readonly isLocal: boolean;
   /** How this start recovered interrupted tool calls. */
   readonly recovered: readonly RecoveryNote[];
   /** Whether the data directory accepts writes, if this process is the owner. */

@@ -1,5 +1,5 @@
-import type { StreamChunk } from '@signalbox/app/runs';
 import type { Json, WireChunk } from '@signalbox/model';
+import type { StreamChunk } from '@signalbox/runs';
 
 /** Output of one agent, in order: chunks before `next`, without those dropped before the first. */
 export interface StreamParts {

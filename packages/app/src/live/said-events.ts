@@ -1,6 +1,7 @@
-import { contractEventOfDelta, contractNodeId, type RunReader, type TaskId, taskId } from '@signalbox/app/runs';
 import type { NodeId, RunId, SaidEvent } from '@signalbox/model';
-import type { StreamParts } from '../live/stream-buffer.ts';
+import { contractNodeId, type RunReader, type TaskId, taskId } from '@signalbox/runs';
+import { contractEventOfDelta } from '../contract-view/projections/contract-delta.ts';
+import type { StreamParts } from './stream-buffer.ts';
 
 /** Reports agent output as contract events. Each task is looked up once. */
 export function saidEvents(

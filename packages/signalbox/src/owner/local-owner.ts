@@ -1,12 +1,12 @@
 import type { Home, Machine } from '@signalbox/app/runs';
-import { BY, type RunSurface } from './run-surface.ts';
+import { BY, type RunOwner } from './run-owner.ts';
 
 /** This process owns the data directory. */
-export function ownSurface(home: Home, dataDirectory: string, machine: Machine): RunSurface {
+export function localOwner(home: Home, dataDirectory: string, machine: Machine): RunOwner {
   const { host, close } = home;
   let server: { close(): Promise<void>; readonly url: string } | undefined;
   return {
-    isOwner: true,
+    isLocal: true,
     recovered: home.recovered,
     storage: host.storage,
     reader: host.reader,

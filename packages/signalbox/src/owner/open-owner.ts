@@ -10,14 +10,14 @@ import {
 } from '@signalbox/app/runs';
 import { ownPlanRoots } from '../serving/own-plan-roots.ts';
 import { lazyTurnServer } from '../serving/turn-server.ts';
-import { ownSurface } from './own-surface.ts';
-import type { RunSurface } from './run-surface.ts';
+import { localOwner } from './local-owner.ts';
+import type { RunOwner } from './run-owner.ts';
 
 /** How long an owner may take to announce its address; a command that runs alone has ended by then. */
 const PATIENCE_MS = 3000;
 const LOOK_MS = 50;
 
-export interface SurfaceOptions {
+export interface OwnerOptions {
   readonly dataDirectory: string;
   readonly machine: Machine;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -28,19 +28,19 @@ export interface SurfaceOptions {
 }
 
 /** Owns the data directory, or talks to the process that does. */
-export async function openSurface(options: SurfaceOptions): Promise<Result<RunSurface, ErrorEnvelope>> {
+export async function openOwner(options: OwnerOptions): Promise<Result<RunOwner, ErrorEnvelope>> {
   const { dataDirectory, machine, warm = false } = options;
   for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
     const turns = lazyTurnServer(machine.timers);
     const home = await openHome({ ...options, planRoots: ownPlanRoots(), threads: { warm }, turns });
-    if (home.ok) return { ok: true, value: ownSurface(home.value, dataDirectory, machine) };
+    if (home.ok) return { ok: true, value: localOwner(home.value, dataDirectory, machine) };
     if (home.error.code !== 'store/owned') return home;
     const url = readOwner(dataDirectory)?.url;
     if (url !== undefined) {
       const token = readToken(dataDirectory);
       if (!token.ok) return token;
-      const { remoteSurface } = await import('./remote-surface.ts');
-      return remoteSurface(dataDirectory, { url, token: token.value });
+      const { remoteOwner } = await import('./remote-owner.ts');
+      return remoteOwner(dataDirectory, { url, token: token.value });
     }
     if (waitedMs >= PATIENCE_MS) return home;
     await sleep(LOOK_MS);

@@ -1,9 +1,9 @@
-import { guidedEvents } from '@signalbox/app/all-runs';
 import type { ErrorEnvelope, RunOutline, RunSnapshot, RunSummary } from '@signalbox/model';
-import { unknownRun } from '../routes/known-run.ts';
+import { guidedEvents } from '../contract-view/event-page.ts';
+import { unknownRun } from '../runs/find-run.ts';
 import type { GuidedWatch } from './guided-watch.ts';
-import type { Outbox } from './outbox.ts';
-import { Shown, type Subscription, type WatchedRun } from './run-subscription.ts';
+import type { Outbox, Subscription, WatchedRun } from './live-runs.ts';
+import { Shown } from './run-subscription.ts';
 
 const PAGE = 200;
 
