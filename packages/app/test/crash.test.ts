@@ -142,9 +142,10 @@ describe('a plan of forty steps', () => {
     expect({ again: doneAgain(whole), runs: await outcome(whole) }).toEqual({ again: [], runs });
     expect(await versions(whole)).toBe(5);
     const rng = seededRng(12);
-    // Without soak one of each.
+    // Without soak one of each, or in an ordinary run one.
     const sample = () => 1 + Math.floor(((rng.bytes(1)[0] ?? 0) / 256) * commits);
-    for (const when of ['before', 'after'] as const) {
+    const sides = ['before', 'after'] as const;
+    for (const when of sized(sides.slice(1), sides, sides)) {
       for (const at of SOAK ? Array.from({ length: commits }, (_, at) => at + 1) : [sample()]) {
         const folder = newFolder();
         await life(folder, 'repaired', when, at);
@@ -209,16 +210,20 @@ describe('an owner', () => {
   }
 
   it('[A177] that dies five times with a task running, and at any commit besides, costs it no retry', async () => {
-    const undisturbed = await diesAgainAndAgain();
     const asked = ['try again', 'begun'];
     const done = { tasks: [['done', 0]], isVerified: true };
-    expect(undisturbed).toMatchObject({ ...done, said: [...Array(4).fill('begun'), ...asked, ...asked] });
-    const points = undisturbed.commits.flatMap((count, life) =>
-      Array.from({ length: count }, (_, at) =>
-        (['before', 'after'] as const).map(when => ({ life: life + 1, kill: `${when}:${at + 1}` as const })),
-      ).flat(),
-    );
-    for (const point of some(points, 1)) {
+    const everyPoint = async () => {
+      const undisturbed = await diesAgainAndAgain();
+      expect(undisturbed).toMatchObject({ ...done, said: [...Array(4).fill('begun'), ...asked, ...asked] });
+      return undisturbed.commits.flatMap((count, life) =>
+        Array.from({ length: count }, (_, at) =>
+          (['before', 'after'] as const).map(when => ({ life: life + 1, kill: `${when}:${at + 1}` as const })),
+        ).flat(),
+      );
+    };
+    // Deaths at no commit besides are those of `owner-death.test.ts`.
+    const fixed = async () => [{ life: 2, kill: 'after:1' }] as const;
+    for (const point of some(await sized(fixed, everyPoint, everyPoint)(), 1)) {
       const { said, ...rest } = await diesAgainAndAgain(point);
       // Begun four times by itself at most, then once for each time that a person said so.
       const first = said.indexOf('try again');
@@ -230,19 +235,20 @@ describe('an owner', () => {
     }
   });
 
-  it('[A175] that dies at any commit while it starts 125 runs leaves none of them behind', async () => {
+  const many = sized(25, 125, 125);
+  it(`[A175] that dies at any commit while it starts ${many} runs leaves none of them behind`, async () => {
     const whole = lives.newFolder();
     writeFileSync(path.join(whole, 'go'), '');
-    await lives.owner(whole, 'never', 'start', 'long.tsx', 125).ended;
+    await lives.owner(whole, 'never', 'start', 'long.tsx', many).ended;
     const commits = linesOf(whole, 'commits').length;
-    expect(commits).toBeGreaterThan(250);
+    expect(commits).toBeGreaterThan(2 * many);
     // What is before a commit is after the one before it.
     const points = Array.from({ length: commits }, (_, at) => at + 1);
     for (const at of some(points, 1)) {
       const folder = lives.newFolder();
       const kill = `${at % 2 === 0 ? 'before' : 'after'}:${at}` as const;
       writeFileSync(path.join(folder, 'go'), '');
-      const first = await lives.owner(folder, kill, 'start', 'long.tsx', 125).ended;
+      const first = await lives.owner(folder, kill, 'start', 'long.tsx', many).ended;
       // Runs that are quick take fewer commits: the last points may not be reached.
       if (first.code !== 0) expect(first.signal).toBe('SIGKILL');
       const second = lives.owner(folder, 'never', 'take-up');

@@ -12,12 +12,20 @@ async function play(directory: string, program = childProgram) {
   return { outcome, steps };
 }
 
+const plays = new Map<string, ReturnType<typeof play>>();
+/** The same, once for each directory. */
+function played(directory: string): ReturnType<typeof play> {
+  const known = plays.get(directory) ?? play(directory);
+  plays.set(directory, known);
+  return known;
+}
+
 const verdicts = (step: DemoStep | undefined) =>
   step?.lines.flatMap(line => (line.kind === 'verdict' ? [line.report.defect?.code ?? line.report.health] : []));
 
 describe('the demo', () => {
   it('[A12, A16, A36] plays seven steps, and the verifier says of each what it must', async () => {
-    const { outcome, steps } = await play(path.join(folder, 'whole'));
+    const { outcome, steps } = await played(path.join(folder, 'whole'));
     expect(outcome).toMatchObject({ ok: true });
     expect(steps.map(step => [step.ok, verdicts(step)])).toEqual([
       [true, ['healthy']],
@@ -36,10 +44,10 @@ describe('the demo', () => {
   });
 
   it('[A14, A15] leaves the same healthy journal in every directory that it was given', async () => {
-    const directories = ['one', 'two/deep'].map(name => path.join(folder, name));
+    const directories = ['whole', 'two/deep'].map(name => path.join(folder, name));
     const journals = [];
     for (const directory of directories) {
-      const { outcome } = await play(directory);
+      const { outcome } = await played(directory);
       if (!outcome.ok) throw new Error(outcome.error.message);
       const journal = path.join(directory, outcome.value.journalPath);
       const report = verifyDirectory(journal, { expectHead: outcome.value.head });

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Bug, type RunId } from '@signalbox/model';
 import type { Decision } from '@signalbox/runs';
@@ -6,6 +6,23 @@ import { describe, expect, it } from 'vitest';
 import { isVerified, linesOf, openDecision, ownerLives, readerOf } from './support/owner-lives.ts';
 
 const lives = ownerLives();
+
+/** A run whose owner died four times: the fifth did not begin its task, and it waits. It is made once. */
+const waitingAfterDeaths = lazily(async () => {
+  const folder = lives.newFolder();
+  await lives.killAfter(folder, lives.owner(folder, 'never', 'start', 'long.tsx', 1), 1);
+  for (let deaths = 1; deaths < 4; deaths++) {
+    await lives.killAfter(folder, lives.owner(folder, 'never', 'take-up'), deaths + 1);
+  }
+  const fifth = lives.owner(folder, 'never', 'take-up');
+  const [run = '' as RunId] = JSON.parse(await fifth.firstLine) as RunId[];
+  const end = (await fifth.ended).stdout.split('\n')[1];
+  // The task writes to the folder that it was begun in, so only tests that don't begin it again can use the copy.
+  const copy = lives.newFolder();
+  cpSync(folder, copy, { recursive: true });
+  chmodSync(path.join(copy, 'data'), 0o700);
+  return { folder, copy, run, end };
+});
 
 describe('an owner that is killed', () => {
   it('[A175] with 125 runs under way leaves none of them behind', async () => {
@@ -25,15 +42,8 @@ describe('an owner that is killed', () => {
   });
 
   it('[A177] five times with the same task running costs no retry; from the fourth on a person decides', async () => {
-    const folder = lives.newFolder();
-    await lives.killAfter(folder, lives.owner(folder, 'never', 'start', 'long.tsx', 1), 1);
-    for (let deaths = 1; deaths < 4; deaths++) {
-      await lives.killAfter(folder, lives.owner(folder, 'never', 'take-up'), deaths + 1);
-    }
-    // The fourth owner died: the fifth does not begin the task, and the run waits.
-    const fifth = lives.owner(folder, 'never', 'take-up');
-    const [run = '' as RunId] = JSON.parse(await fifth.firstLine) as RunId[];
-    expect((await fifth.ended).stdout.split('\n')[1]).toBe('["waiting"]');
+    const { folder, run, end } = await waitingAfterDeaths();
+    expect(end).toBe('["waiting"]');
     expect(linesOf(folder, 'begun')).toEqual(['1', '1', '1', '1']);
     const question = await asked(folder, run);
     expect(question).toMatchObject({ node: 'long', kind: 'choice', proposal: { context: { node: 'long' } } });
@@ -67,13 +77,7 @@ describe('an owner that is killed', () => {
   });
 
   it('[A177] and a person who gives the task up fails its node', async () => {
-    const folder = lives.newFolder();
-    await lives.killAfter(folder, lives.owner(folder, 'never', 'start', 'long.tsx', 1), 1);
-    for (let deaths = 1; deaths < 4; deaths++)
-      await lives.killAfter(folder, lives.owner(folder, 'never', 'take-up'), deaths + 1);
-    const fifth = lives.owner(folder, 'never', 'take-up');
-    const [run = '' as RunId] = JSON.parse(await fifth.firstLine) as RunId[];
-    await fifth.ended;
+    const { copy: folder, run } = await waitingAfterDeaths();
     const last = lives.owner(folder, 'never', 'answer', (await asked(folder, run)).id, 'give-up');
     expect((await last.ended).stdout.split('\n')[1]).toBe('["failed"]');
     const reader = readerOf(folder);
@@ -84,6 +88,14 @@ describe('an owner that is killed', () => {
     reader.close();
   });
 });
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
 
 async function asked(folder: string, run: RunId): Promise<Decision> {
   const decision = await openDecision(folder, run);

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Program } from '@signalbox/app';
 import { afterAll } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 
 /** A folder for the tests of one file, gone after them. */
 export function temporaryFolder(): string {
@@ -12,4 +12,4 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-export const childProgram: Program = [process.execPath, fileURLToPath(new URL('child-program.ts', import.meta.url))];
+export const childProgram: Program = [process.execPath, childScript(import.meta.dirname, 'program-child.ts')];

@@ -3,6 +3,7 @@ import { cpSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { isProgramStale } from '../../../scripts/staleness.ts';
 import { signalbox, temporaryFolder } from './program.ts';
 
 const examples = fileURLToPath(new URL('../../../examples/', import.meta.url));
@@ -48,7 +49,7 @@ describe('the examples', () => {
     expect(replayed).toMatchObject({ status: 0, stderr: '' });
     expect(readme('07-replay-in-a-test')).toContain(replayed.stdout.split('\n')[0]);
     const config = path.join(cwd, 'vitest.config.mjs');
-    const index = fileURLToPath(new URL('../src/index.ts', import.meta.url));
+    const index = fileURLToPath(new URL(isProgramStale() ? '../src/index.ts' : '../dist/index.js', import.meta.url));
     writeFileSync(
       config,
       `export default { test: { testTimeout: 300_000 }, resolve: { alias: { signalbox: ${JSON.stringify(index)} } } };`,

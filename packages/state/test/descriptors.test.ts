@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { removeAll } from './builders.ts';
 import { hasLayers, sandbox } from './layered.ts';
 
@@ -30,7 +31,7 @@ describe.skipIf(!hasNamespaces)('descriptors that this process was started with'
       ...NUMBERS.map(number => `cat /proc/self/fd/${number}/secret; echo x > /proc/self/fd/${number}/planted`),
       'true',
     ].join('; ');
-    const child = path.join(import.meta.dirname, 'descriptor-child.ts');
+    const child = childScript(import.meta.dirname, 'descriptor-child.ts');
     const ended = spawnSync(process.execPath, [child, place, script], { stdio, encoding: 'utf8' });
     fs.closeSync(home);
     expect(ended.stderr).toBe('');

@@ -2,8 +2,8 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import * as net from 'node:net';
-import * as path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { type FilesystemSnapshot, filesystem, findLayers, forkAt, rollbackToTool, undoCall } from '../src/index.ts';
 import { createOverlayLayers } from '../src/layers/overlay-layers.ts';
 import { must, treeOf } from './builders.ts';
@@ -207,7 +207,7 @@ describe.skipIf(!hasLayers)('a root without a layer', () => {
         fs.chownSync(base + one, NOBODY, one === '/root/shared' ? gid : NOBODY);
       fs.chmodSync(directory.path, 0o755);
       fs.chmodSync(`${base}/root/shared`, 0o664);
-      const child = path.join(import.meta.dirname, 'layer-owner.ts');
+      const child = childScript(import.meta.dirname, 'layer-owner-child.ts');
       const script = `process.setgroups([${gid}]);process.setgid(${NOBODY});process.setuid(${NOBODY});process.argv.splice(1,0,'');await import(${JSON.stringify(child)})`;
       const ended = spawnSync(process.execPath, ['--input-type=module', '-e', script, base, 'echo c > shared'], {
         encoding: 'utf8',
@@ -217,7 +217,7 @@ describe.skipIf(!hasLayers)('a root without a layer', () => {
   );
 
   it('[S84] a view ends when it is let go, and with the process that opened it', async () => {
-    const child = path.join(import.meta.dirname, 'layer-owner.ts');
+    const child = childScript(import.meta.dirname, 'layer-owner-child.ts');
     const own = `${fs.realpathSync(directory.path)}/own`;
     fs.mkdirSync(own);
     const owner = spawn(process.execPath, [child, own, ': > .begun; sleep 3600'], { stdio: 'ignore' });
@@ -370,7 +370,7 @@ describe.skipIf(!hasLayers)('the layer of the next call', () => {
   });
 
   it('[S85] ends with its process', async () => {
-    const child = path.join(import.meta.dirname, 'layer-owner.ts');
+    const child = childScript(import.meta.dirname, 'layer-owner-child.ts');
     const own = `${fs.realpathSync(directory.path)}/own`;
     fs.mkdirSync(own);
     const owner = spawn(process.execPath, [child, own, 'true'], { stdio: ['pipe', 'ignore', 'ignore'] });

@@ -4,6 +4,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { sized } from '../../../test/sized.ts';
 import {
   type ContentStore,
@@ -29,7 +30,7 @@ import {
   tokensUnder,
 } from './person-and-command.ts';
 
-const SEEDS = sized(36, 36, 640);
+const SEEDS = sized(36, 36, 640, 12);
 /** Seeds beside each other mostly end alike: every third of them meets every end. */
 const APART = sized(3, 1, 1);
 const ENDINGS = ['succeed', 'fail', 'fail', 'timeout', 'cancel', 'SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const;
@@ -94,9 +95,13 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
   };
   try {
     if (ending.startsWith('SIG')) {
-      const owner = spawn(process.execPath, [path.join(import.meta.dirname, 'person-owner.ts'), here, at('script')], {
-        stdio: 'ignore',
-      });
+      const owner = spawn(
+        process.execPath,
+        [childScript(import.meta.dirname, 'person-owner-child.ts'), here, at('script')],
+        {
+          stdio: 'ignore',
+        },
+      );
       const exited = once(owner, 'exit').then(() => {
         over = true;
       });

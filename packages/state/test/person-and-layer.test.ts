@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
-import * as path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { childScript } from '../../../test/child-script.ts';
 import { sized } from '../../../test/sized.ts';
 import { type HeldChoice, nodeHostFiles, settleHeldCall, type ToolOutcome, undoCall } from '../src/index.ts';
 import { temporaryDirectory } from './builders.ts';
@@ -11,7 +11,7 @@ import { commandTool, hasLayers, openLayered } from './layered.ts';
 import { createDice, createPerson, disturbed, layerScript, plantTree, tokensUnder } from './person-and-command.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const SEEDS = sized(32, 32, 640);
+const SEEDS = sized(32, 32, 640, 16);
 /** Seeds beside each other mostly end alike: every third of them meets every end. */
 const APART = sized(3, 1, 1);
 const ENDINGS = [
@@ -65,9 +65,13 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
     return [...person.written].filter(token => !there.has(token));
   };
   if (ending.startsWith('SIG')) {
-    const owner = spawn(process.execPath, [path.join(import.meta.dirname, 'layer-owner.ts'), here, script.text], {
-      stdio: 'ignore',
-    });
+    const owner = spawn(
+      process.execPath,
+      [childScript(import.meta.dirname, 'layer-owner-child.ts'), here, script.text],
+      {
+        stdio: 'ignore',
+      },
+    );
     const exited = once(owner, 'exit').then(() => {
       isOver = true;
     });

@@ -1,5 +1,5 @@
 // A process that runs one command in place and can be killed while it does.
-// node person-owner.ts DIRECTORY SCRIPT
+// node person-owner-child.ts DIRECTORY SCRIPT
 import {
   createPathLocks,
   createRunCommand,
