@@ -70,7 +70,9 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
           `  Retry: signalbox retry ${id} ${shown(quoted(node))}`,
         ]),
         // A retry runs the stored plan: without this, a corrected file would change nothing.
-        ...(summary.failed.length > 0 ? [`If you corrected the plan, first: signalbox resume ${id} --use-current`] : []),
+        ...(summary.failed.length > 0
+          ? [`If you corrected the plan, first: signalbox resume ${id} --use-current`]
+          : []),
       ];
     case 'stopped':
       return [`${paint.bad('✗ stopped')} ${id}: ${shown(stopReason ?? '')}`, goOn];

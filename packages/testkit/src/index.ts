@@ -29,6 +29,7 @@ export type {
   ModelRequest,
   ModelScript,
   ModelVendor,
+  ScriptedCall,
 } from './model-server/model-script.ts';
 export {
   type ModelServer,

@@ -3,14 +3,7 @@ import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { defectWords, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import { type LogRecord, openRecord, ownerId } from '@signalbox/runs';
-import {
-  acquireOwner,
-  diskRefusal,
-  openArchive,
-  openRepair,
-  type RebuildReport,
-  type Repair,
-} from '@signalbox/store';
+import { acquireOwner, diskRefusal, openArchive, openRepair, type RebuildReport, type Repair } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
 import { journalLog, runsWithJournal } from './run-journals.ts';
 import { inOrderOfArrival } from './run-order.ts';
@@ -75,10 +68,7 @@ function repairedFile(file: string, dataDirectory: string): Result<RepairReport,
 }
 
 /** Makes a database in place of the old one, which comes back unless the new one is complete. */
-function replaced(
-  file: string,
-  make: () => Result<RepairReport, ErrorEnvelope>,
-): Result<RepairReport, ErrorEnvelope> {
+function replaced(file: string, make: () => Result<RepairReport, ErrorEnvelope>): Result<RepairReport, ErrorEnvelope> {
   const aside = putAside(file);
   let made: ReturnType<typeof make> | undefined;
   try {

@@ -52,7 +52,7 @@ export interface ModelAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface ScriptedCall {
+export interface ScriptedCall {
   readonly tool: string;
   readonly namespace?: string;
   /** A string for a tool that takes text. */
