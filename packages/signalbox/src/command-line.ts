@@ -33,7 +33,7 @@ export async function runCommandLine(
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.done;
     const { thrownError } = await import('./thrown-error.ts');
-    const error = thrownError(thrown, called && nameOf(called));
+    const error = thrownError(thrown, called && nameOf(called), asked);
     reportError(terminal, error, argv.includes('--json'));
     if (error.code === 'command/unexpected' && thrown instanceof Error && thrown.stack !== undefined)
       terminal.complain(thrown.stack);

@@ -1,4 +1,5 @@
 import type { Program } from '../child/child-process.ts';
+import { dataDirectoryFault } from '../data-directory-fault.ts';
 import { thisMachine } from '../machine.ts';
 import { type Check, warned } from './check.ts';
 import { checkDeep, checkJournals } from './deep-checks.ts';
@@ -29,6 +30,7 @@ export interface DoctorReport {
 /** Says whether Signalbox can work on this machine. Everything is tried for real, and nothing is left behind. */
 export async function doctor({ dataDir, program, deep = false }: DoctorOptions): Promise<DoctorReport> {
   const sandbox = await checkSandbox(dataDir);
+  const isReadable = dataDirectoryFault(dataDir)?.code !== 'store/unusable';
   const checks = [
     checkNode(),
     checkSqlite(),
@@ -37,10 +39,13 @@ export async function doctor({ dataDir, program, deep = false }: DoctorOptions):
     ...(sandbox.status === 'ok' ? checkView(dataDir, process.cwd()) : []),
     ...checkDisk(dataDir),
     ...(await checkDataDirectory(dataDir, program)),
-    ...checkRecoveries(dataDir, thisMachine().clock),
-    ...(deep ? await checkDeep(dataDir) : aheadOnly(dataDir)),
+    ...(isReadable ? await checkContents(dataDir, deep) : []),
   ];
   return { ok: checks.every(check => check.status !== 'fail'), dataDirectory: dataDir, checks };
+}
+
+async function checkContents(dataDir: string, deep: boolean): Promise<readonly Check[]> {
+  return [...checkRecoveries(dataDir, thisMachine().clock), ...(deep ? await checkDeep(dataDir) : aheadOnly(dataDir))];
 }
 
 /** Only where something is wrong: most directories have nothing to compare. */
