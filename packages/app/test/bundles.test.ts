@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { constants, deflateRawSync } from 'node:zlib';
-import type { RunId } from '@signalbox/model';
+import { canonicalJson, type RunId } from '@signalbox/model';
 import { openArchive } from '@signalbox/store';
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readsBodies } from '../../store/test/support/forged-logs.ts';
 import { openContainer, writeContainer } from '../src/bundles/bundle-container.ts';
 import { exportRun, type RunExport } from '../src/bundles/export-run.ts';
@@ -86,6 +86,34 @@ async function linesOf(file: string): Promise<string[]> {
   } finally {
     await container.close();
   }
+}
+
+/** A bundle whose last record of the first run has another body, with every hash and digest made again. */
+async function forge(from: string, to: string, change: (body: object) => object): Promise<void> {
+  const hashOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  const lines = (await linesOf(from)).map(line => JSON.parse(line));
+  const first = lines.findIndex(line => line.part?.endsWith('/records'));
+  const end = lines.findIndex((line, at) => at > first && line.row === undefined);
+  let before = `sha256:${'0'.repeat(64)}`;
+  const rows = lines.slice(first + 1, end).map(({ row }, at, all) => {
+    const body = at === all.length - 1 ? JSON.stringify(change(JSON.parse(row.body))) : row.body;
+    const header = JSON.stringify({ ...JSON.parse(row.header), body: hashOf(body) });
+    before = hashOf(`${before}\n${header}`);
+    return { body, hash: before, header };
+  });
+  const text = canonicalJson(rows);
+  const { entries } = lines.at(-1).end.integrity;
+  Object.assign(
+    entries.find((entry: { readonly path: string }) => entry.path === lines[first].part),
+    { sha256: hashOf(text), bytes: Buffer.byteLength(text) },
+  );
+  const forged = lines.toSpliced(first + 1, rows.length, ...rows.map(row => ({ row })));
+  await writeContainer(
+    to,
+    (async function* () {
+      for (const line of forged) yield canonicalJson(line);
+    })(),
+  );
 }
 
 /** Packs one block many times, without ever having all of it. */
@@ -219,6 +247,45 @@ describe('a bundle', () => {
       const without = lines.toSpliced(at, 1);
       expect([name, await packed(without)]).toEqual([name, expect.stringMatching(/^BUNDLE_/)]);
     }
+  });
+
+  it.each([
+    ['has a member that no commit writes', (body: object) => ({ ...body, planted: true })],
+    ['lacks its salt', ({ salt: _, ...body }: { readonly salt?: string }) => body],
+  ])('[A760] sealed again whose record %s is refused by verify, import and replay alike', async (_, change) => {
+    const { file, folder } = await waiting();
+    const forged = path.join(folder, 'forged.bundle');
+    await forge(file, forged, change);
+    const host = await open(temporaryFolder());
+    const verified = await verifyBundle(forged);
+    const looked = await openBundle(forged);
+    const imported = await importRun(into(host, folder), forged);
+    expect([verified, looked, imported].map(each => (each.ok ? 'sound' : each.error.code))).toEqual([
+      'BUNDLE_INVALID_FORMAT',
+      'BUNDLE_INVALID_FORMAT',
+      'BUNDLE_INTEGRITY_FAILED',
+    ]);
+    const said = `${forged} is not a valid bundle: a record is refused: its body is not what a commit writes`;
+    expect(verified).toMatchObject({ error: { message: expect.stringContaining(said) } });
+    expect(looked).toEqual(verified);
+  });
+
+  it('[A761] that cannot be unpacked for lack of a temporary directory says so, and blames neither file nor data', async () => {
+    const { file, folder } = await waiting();
+    const missing = path.join(folder, 'missing');
+    vi.stubEnv('TMPDIR', missing);
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    const looked = await openBundle(file);
+    expect(await verifyBundle(file)).toEqual(looked);
+    expect(looked).toMatchObject({
+      error: {
+        code: 'STORE_IO_FAILED',
+        message: expect.stringContaining(`${file} cannot be unpacked in the temporary directory ${missing}: `),
+        suggestion: 'Make room there, or set TMPDIR to another directory.',
+      },
+    });
   });
 
   it('[A502] that is made to exhaust its reader is refused', async () => {

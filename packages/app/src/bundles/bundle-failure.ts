@@ -3,6 +3,8 @@ import { ContainerFault } from './bundle-container.ts';
 
 export type BundleErrorCode = Extract<ErrorCode, `BUNDLE_${string}`>;
 
+export const isBundleError = (code: ErrorCode): code is BundleErrorCode => code.startsWith('BUNDLE_');
+
 /** What is wrong with a bundle, thrown to where its file was opened. */
 export class BundleFault extends Error {
   override readonly name = 'BundleFault';

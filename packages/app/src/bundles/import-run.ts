@@ -25,7 +25,7 @@ import type { Machine } from '../machine.ts';
 import { BundleFault, bundleFailure } from './bundle-failure.ts';
 import { readBundle } from './read-bundle.ts';
 import { stageRows } from './staged-rows.ts';
-import { type BundledRun, verifyBundle } from './verify-bundle.ts';
+import { type BundledRun, checkBundle } from './verify-bundle.ts';
 
 export interface RunImport {
   /** The new run. */
@@ -65,7 +65,7 @@ export async function importRun(options: RunImportOptions, file: string): Promis
   going.add(staged);
   const rows = stageRows(staged);
   try {
-    const checked = await verifyBundle(file);
+    const checked = await checkBundle(file);
     if (!checked.ok) return checked;
     const { bundle, salvage, runs } = checked.value;
     const [root] = runs;

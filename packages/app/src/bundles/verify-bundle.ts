@@ -20,6 +20,7 @@ import {
   type TakenAway,
 } from '@signalbox/runs';
 import { BundleFault, bundleFailure } from './bundle-failure.ts';
+import { openBundle } from './open-bundle.ts';
 import { readBundle } from './read-bundle.ts';
 
 /** What is in a bundle of which every bit is as it was written. */
@@ -43,8 +44,24 @@ export interface BundledRun extends Pick<RunRecord, 'id' | 'name' | 'status' | '
   readonly taken?: readonly TakenAway[];
 }
 
-/** Checks a bundle from its file alone: bits, parts, the log of every run, and that nothing is missing. */
+/** Checks a bundle as an import does: from its file, then every record by the judge of commits, in a store that is removed again. */
 export async function verifyBundle(
+  file: string,
+  expectHead?: string | undefined,
+): Promise<Result<BundleReport, ErrorEnvelope>> {
+  const checked = await checkBundle(file, expectHead);
+  // The valid part of a damaged run is no whole run to judge.
+  if (!checked.ok || checked.value.salvage !== undefined) return checked;
+  const opened = await openBundle(file);
+  if (!opened.ok) return opened;
+  opened.value.close();
+  return opened.value.digest === checked.value.bundle
+    ? checked
+    : err(bundleFailure(file, new BundleFault('BUNDLE_INTEGRITY_FAILED', 'it changed while it was being read')));
+}
+
+/** Checks a bundle from its file alone: bits, parts, the log of every run, and that nothing is missing. */
+export async function checkBundle(
   file: string,
   expectHead?: string | undefined,
 ): Promise<Result<BundleReport, ErrorEnvelope>> {
@@ -127,7 +144,7 @@ function nextOf(
   return after.value;
 }
 
-/** Undefined where the body has not the shape that the engine writes; whoever imports it checks every part of that. */
+/** Undefined where the body has not the shape that the engine writes. */
 function afterRecord(...given: Parameters<typeof runAfter>): ReturnType<typeof runAfter> | undefined {
   try {
     return runAfter(...given);

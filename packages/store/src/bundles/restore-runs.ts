@@ -106,6 +106,7 @@ function refusal(
     failure(code, {
       message: `Nothing was imported: ${why}.`,
       suggestion: 'Export the run again from its source; this copy is not reliable.',
+      details: { why },
     }),
   );
 }
