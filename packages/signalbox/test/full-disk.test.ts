@@ -179,6 +179,53 @@ describe.skipIf(!hasSmallDisks)('a server whose disk is full', () => {
   });
 });
 
+/** What each command says on a full disk, and what is there once it has room again. */
+const ON_FULL_DISK = `
+say() { echo "== $*"; "$NODE" "$ENTRY" "$@" --data-dir disk/data 2>&1; }
+say run plan.tsx > /dev/null
+say users add ada > /dev/null
+dd if=/dev/zero of=disk/filler bs=4k 2> /dev/null
+say users add bob
+say users rotate ada
+say repair
+say repair --from-journals
+rm disk/filler
+echo "== left"; (cd disk/data && ls -A . users | grep -E 'aside|^\\.[0-9a-f]+$')
+say ls
+say users ls
+say repair
+`;
+
+describe.skipIf(!hasSmallDisks)('commands on a full disk', () => {
+  it('[A762] [A763] name the disk, and leave database, users and tokens as they were', async () => {
+    const cwd = path.join(folder, 'commands');
+    mkdirSync(path.join(cwd, 'disk'), { recursive: true });
+    writeFileSync(
+      path.join(cwd, 'plan.tsx'),
+      `import { definePlan, Task } from 'signalbox';
+       export default definePlan({ name: 'small', render: () => <Task id="only" run={() => 'done'} /> });`,
+    );
+    const [program = '', ...args] = smallDisk(path.join(cwd, 'disk'), '6m', ['sh', '-c', ON_FULL_DISK]);
+    const env = { ...ownEnvironment(cwd), NODE: process.execPath, ENTRY: entry };
+    const { stdout } = await execute(program, args, { cwd, env });
+    const full = [
+      `error: The disk of the data directory ${path.join(cwd, 'disk/data')} is full.`,
+      'Free some space, then try again.',
+    ];
+    const answers = stdout.split('== ').slice(1);
+    expect(answers.slice(0, 4).map(answer => answer.trim().split('\n'))).toEqual([
+      ['users add bob', ...full],
+      ['users rotate ada', ...full],
+      ['repair', ...full],
+      ['repair --from-journals', ...full],
+    ]);
+    expect(answers[4]).toBe('left\n');
+    expect(answers[5]).toMatch(/^ls\n\S+ +completed +small .*\n$/);
+    expect(answers[6]).toMatch(/^users ls\nada +viewer .*\n$/);
+    expect(answers[7]).toMatch(/^repair\n✓ /);
+  });
+});
+
 /** Its first task goes on until it is told to end. */
 const WAITING = `
 import { existsSync } from 'node:fs';

@@ -21,7 +21,14 @@ export function diskFault(directory: string): Exclude<StorageReason, 'failing'> 
 /** The same as an error for the caller that wanted to write there. */
 export function diskRefusal(directory: string): ErrorEnvelope<'store/unusable'> | undefined {
   const fault = existsSync(directory) ? diskFault(directory) : undefined;
-  if (fault === undefined) return undefined;
+  return fault === undefined ? undefined : diskRefusalOf(directory, fault);
+}
+
+/** The error for a caller whose write into the data directory failed for this reason. */
+export function diskRefusalOf(
+  directory: string,
+  fault: Exclude<StorageReason, 'failing'>,
+): ErrorEnvelope<'store/unusable'> {
   return failure('store/unusable', {
     message:
       fault === 'full'

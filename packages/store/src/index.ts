@@ -1,7 +1,7 @@
 export { type BlobFiles, type BlobFilesOptions, openBlobFiles } from './blobs/blob-files.ts';
 export { type Archive, openArchive } from './bundles/open-archive.ts';
 export { copyDatabase } from './copy-database.ts';
-export { diskFault, diskRefusal } from './disk-fault.ts';
+export { diskFault, diskRefusal, diskRefusalOf } from './disk-fault.ts';
 export { SCHEMA_VERSION } from './migrations/migrate.ts';
 export { openReader, type Reader } from './open-reader.ts';
 export { openStore, type Store, type StoreError, type StoreOptions } from './open-store.ts';

@@ -26,6 +26,19 @@ describe('[A9] fsync', () => {
     });
   });
 
+  it('[A763] that was not tried because the disk is full is not blamed', () => {
+    const full = () => {
+      throw new DiskError('write', 'ENOSPC');
+    };
+    const disk: Disk = { ...lossyDisk(), open: () => ({ ...lossyDisk().open('a', 'create'), write: full }) };
+    expect(checkSync('', disk)).toEqual({
+      name: 'fsync',
+      status: 'warn',
+      found: 'not tried: the disk is full',
+      advice: 'Free some space, then check again.',
+    });
+  });
+
   it('really syncs what it wrote', () => {
     const disk = lossyDisk();
     checkSync('', disk, clockOf([]));

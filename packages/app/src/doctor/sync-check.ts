@@ -1,5 +1,6 @@
 import { type Disk, DiskError, hostDisk } from '@signalbox/journal';
-import { type Check, failed, passed } from './check.ts';
+import { thrownStorageFault } from '@signalbox/store';
+import { type Check, failed, passed, warned } from './check.ts';
 
 const NAME = 'fsync';
 const ROUNDS = 5;
@@ -30,6 +31,8 @@ export function checkSync(
     }
   } catch (cause) {
     if (!(cause instanceof DiskError)) throw cause;
+    if (thrownStorageFault(cause) === 'full')
+      return warned(NAME, 'not tried: the disk is full', 'Free some space, then check again.');
     const advice = 'Without fsync, data does not survive a power cut. Choose a data directory on a local disk.';
     return failed(NAME, cause.message, advice);
   }

@@ -1,9 +1,9 @@
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { defectWords, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import { type LogRecord, openRecord, ownerId } from '@signalbox/runs';
-import { acquireOwner, openArchive, openRepair, type RebuildReport, type Repair } from '@signalbox/store';
+import { acquireOwner, diskRefusal, openArchive, openRepair, type RebuildReport, type Repair } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
 import { journalLog, runsWithJournal } from './run-journals.ts';
 import { inOrderOfArrival } from './run-order.ts';
@@ -48,17 +48,34 @@ export function repairHome(request: RepairRequest): Result<RepairReport, ErrorEn
   try {
     if (dryRun) return foreseen(dataDirectory, fromJournals);
     const file = path.join(dataDirectory, 'db.sqlite');
-    const aside = fromJournals ? putAside(file) : undefined;
-    const repair = openRepair({ path: file });
-    if (!repair.ok) return err(orFromJournals(repair.error));
-    try {
-      const done = repaired(repair.value, dataDirectory);
-      return done.ok && aside !== undefined ? ok({ ...done.value, aside: path.basename(aside) }) : done;
-    } finally {
-      repair.value.close();
-    }
+    return fromJournals ? replaced(file, () => repairedFile(file, dataDirectory)) : repairedFile(file, dataDirectory);
   } finally {
     owner.value.release();
+  }
+}
+
+function repairedFile(file: string, dataDirectory: string): Result<RepairReport, ErrorEnvelope> {
+  // The database is not to blame for a disk that takes nothing.
+  const held = diskRefusal(dataDirectory);
+  if (held !== undefined) return err(held);
+  const repair = openRepair({ path: file });
+  if (!repair.ok) return err(orFromJournals(repair.error));
+  try {
+    return repaired(repair.value, dataDirectory);
+  } finally {
+    repair.value.close();
+  }
+}
+
+/** Makes a database in place of the old one, which comes back unless the new one is complete. */
+function replaced(file: string, make: () => Result<RepairReport, ErrorEnvelope>): Result<RepairReport, ErrorEnvelope> {
+  const aside = putAside(file);
+  let made: ReturnType<typeof make> | undefined;
+  try {
+    made = make();
+    return made.ok && aside !== undefined ? ok({ ...made.value, aside: path.basename(aside) }) : made;
+  } finally {
+    if (made?.ok !== true && aside !== undefined) putBack(aside, file);
   }
 }
 
@@ -195,12 +212,21 @@ function putAside(file: string): string | undefined {
   let number = 1;
   const nameOf = () => `${file}.aside-${number}`;
   while (existsSync(nameOf())) number += 1;
-  // The write-ahead log belongs to the database, and is found by its name.
-  for (const suffix of ['', '-wal', '-shm']) {
+  for (const suffix of SUFFIXES) {
     if (existsSync(file + suffix)) renameSync(file + suffix, nameOf() + suffix);
   }
   return nameOf();
 }
+
+function putBack(aside: string, file: string): void {
+  for (const suffix of SUFFIXES) {
+    rmSync(file + suffix, { force: true });
+    if (existsSync(aside + suffix)) renameSync(aside + suffix, file + suffix);
+  }
+}
+
+/** The write-ahead log belongs to the database, and is found by its name. */
+const SUFFIXES = ['', '-wal', '-shm'] as const;
 
 /** The file itself is damaged. A repair makes its indexes again first, which may be enough. */
 function damagedFile(what: string): ErrorEnvelope<'store/unusable'> {

@@ -15,6 +15,7 @@ import {
   timestampOf,
   type UserRole,
 } from '@signalbox/model';
+import { diskRefusalOf, thrownStorageFault } from '@signalbox/store';
 import { newToken } from '../access-token.ts';
 import { makePrivateDirectory } from '../private-directory.ts';
 import { openLastUse } from './last-use.ts';
@@ -99,7 +100,7 @@ export function openUsers(dataDirectory: string, { clock, rng }: { readonly cloc
     });
   };
   const readUser = (name: string): Result<Kept, ErrorEnvelope> =>
-    attempt(fileOf(name), () => ({ name, ...readUserFile(fileOf(name)) }));
+    attempt(dataDirectory, fileOf(name), () => ({ name, ...readUserFile(fileOf(name)) }));
   const known = (name: string): Result<Kept, ErrorEnvelope> =>
     NAME.test(name) && existsSync(fileOf(name)) ? readUser(name) : err(unknown(name));
 
@@ -116,18 +117,22 @@ export function openUsers(dataDirectory: string, { clock, rng }: { readonly cloc
 
   /** Writes a user's file whole, then lets `place` give it its name. */
   const write = (user: KeptUser, place: (temporary: string) => boolean): Result<boolean, ErrorEnvelope> =>
-    attempt(folder, () => {
+    attempt(dataDirectory, folder, () => {
       makePrivateDirectory(folder);
       const temporary = path.join(folder, `.${Buffer.from(rng.bytes(8)).toString('hex')}`);
-      const file = hostDisk.open(temporary, 'create');
+      let isPlaced: boolean;
       try {
-        file.write(Buffer.from(userFileText(user)));
-        file.sync();
+        const file = hostDisk.open(temporary, 'create');
+        try {
+          file.write(Buffer.from(userFileText(user)));
+          file.sync();
+        } finally {
+          file.close();
+        }
+        isPlaced = place(temporary);
       } finally {
-        file.close();
+        rmSync(temporary, { force: true });
       }
-      const isPlaced = place(temporary);
-      rmSync(temporary, { force: true });
       hostDisk.syncDirectory(folder);
       return isPlaced;
     });
@@ -173,7 +178,7 @@ export function openUsers(dataDirectory: string, { clock, rng }: { readonly cloc
       const gone = known(name);
       if (!gone.ok) return gone;
       const shown = shownOf(gone.value);
-      const removed = attempt(folder, () => {
+      const removed = attempt(dataDirectory, folder, () => {
         rmSync(fileOf(name));
         lastUse.forget(name);
         hostDisk.syncDirectory(folder);
@@ -227,11 +232,13 @@ function linked(file: string, name: string): boolean {
   }
 }
 
-function attempt<T>(place: string, act: () => T): Result<T, ErrorEnvelope> {
+function attempt<T>(dataDirectory: string, place: string, act: () => T): Result<T, ErrorEnvelope> {
   try {
     return ok(act());
   } catch (cause) {
-    return err(unusable(place, String(cause)));
+    const fault = thrownStorageFault(cause);
+    const isOfDisk = fault === 'full' || fault === 'read-only';
+    return err(isOfDisk ? diskRefusalOf(dataDirectory, fault) : unusable(place, String(cause)));
   }
 }
 
