@@ -74,10 +74,11 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
   const doors = createOpenDoors({ counts: access.counts, timers, clock, onFault });
   const strangers = createStrangers();
   const agentMcp =
-    guided && mcpByToken(asker => mcpHttp(createAgentMcp(guided, { onFault, asker }), { timers, onFault }), doors);
+    guided &&
+    mcpByToken(asker => mcpHttp(createAgentMcp(guided, { onFault, asker }), { timers, onFault }), doors, access);
   const meter = createLiveMeter();
   const metrics = createRunMetrics(host, meter);
-  const operatorMcp = operatorHttp(host, { timers, guided: options.sessions?.runs, doors, onFault });
+  const operatorMcp = operatorHttp(host, { timers, guided: options.sessions?.runs, doors, access, onFault });
   const app = createHttpApp({
     host,
     access,

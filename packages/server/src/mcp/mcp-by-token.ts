@@ -1,6 +1,8 @@
+import type { Access } from '../access/access.ts';
 import type { Identity } from '../access/identity.ts';
 import type { OpenDoors } from '../access/open-doors.ts';
 import type { McpHttp } from './mcp-http.ts';
+import { heardWhile } from './watched-response.ts';
 
 /** An MCP surface with sessions of each token's own: nobody can use a session of somebody else, and they end with their token. */
 export interface McpByToken {
@@ -8,7 +10,11 @@ export interface McpByToken {
   close(): Promise<void>;
 }
 
-export function mcpByToken(newSurface: (identity: Identity) => McpHttp, doors: OpenDoors): McpByToken {
+export function mcpByToken(
+  newSurface: (identity: Identity) => McpHttp,
+  doors: OpenDoors,
+  { isCurrent }: Pick<Access, 'isCurrent'>,
+): McpByToken {
   const surfaces = new Map<string, McpHttp>();
 
   function surfaceOf(identity: Identity): McpHttp {
@@ -29,7 +35,12 @@ export function mcpByToken(newSurface: (identity: Identity) => McpHttp, doors: O
 
   return {
     // A promise also for what is thrown at once.
-    route: async (request, identity) => surfaceOf(identity).route(request),
+    route: async (request, identity) => {
+      const response = await surfaceOf(identity).route(request);
+      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+      const canExpire = identity.expiresAt !== undefined;
+      return isStream && canExpire ? heardWhile(response, () => isCurrent(identity)) : response;
+    },
     async close() {
       for (const surface of surfaces.values()) await surface.close();
     },

@@ -1,5 +1,6 @@
 import type { GuidedRuns } from '@signalbox/app/guided';
 import type { Machine, RunHost } from '@signalbox/app/runs';
+import type { Access } from '../access/access.ts';
 import type { OpenDoors } from '../access/open-doors.ts';
 import { type McpByToken, mcpByToken } from '../mcp/mcp-by-token.ts';
 import { mcpHttp } from '../mcp/mcp-http.ts';
@@ -13,11 +14,13 @@ export function operatorHttp(
     timers,
     guided,
     doors,
+    access,
     onFault,
   }: {
     readonly timers: Machine['timers'];
     readonly guided: GuidedRuns | undefined;
     readonly doors: OpenDoors;
+    readonly access: Pick<Access, 'isCurrent'>;
     readonly onFault: (thrown: unknown) => void;
   },
 ): McpByToken {
@@ -26,5 +29,6 @@ export function operatorHttp(
     ({ name, role }) =>
       mcpHttp(createOperatorMcp({ host, guided, by: name, role, onFault }), { timers, onFault, bus, kept: keptNews }),
     doors,
+    access,
   );
 }
