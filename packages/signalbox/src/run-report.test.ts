@@ -39,7 +39,7 @@ it('a run that completed says what it came to', () => {
   ]);
 });
 
-it('a run that failed says which nodes, why, and how to try again', () => {
+it('[X62] a run that failed says which nodes, why, and how to try again, with a corrected plan too', () => {
   const failed = [{ node: 'the build', why: 'no\u001b[2J disk' }];
   expect(
     end({ status: 'failed', error: { class: 'terminal', code: 'x', message: 'Node failed' } }, { failed }),
@@ -48,9 +48,10 @@ it('a run that failed says which nodes, why, and how to try again', () => {
     '  3 tasks in 3.2 s',
     '  ✗ the build: no\\u{1b}[2J disk',
     "    Retry: signalbox retry RUN 'the build'",
+    '  If you corrected the plan, first: signalbox resume RUN --use-current',
   ]);
   const many = Array.from({ length: 7 }, (_, index) => ({ node: `n${index}`, why: 'w' }));
-  expect(end({ status: 'failed' }, { failed: many }).at(-1)).toBe('  … and 2 more');
+  expect(end({ status: 'failed' }, { failed: many }).at(-2)).toBe('  … and 2 more');
 });
 
 it('a run that waits says for what, and how to answer', () => {

@@ -69,6 +69,10 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
           `${paint.bad('✗')} ${shown(node)}: ${shown(why)}`,
           `  Retry: signalbox retry ${id} ${shown(quoted(node))}`,
         ]),
+        // A retry runs the stored plan: without this, a corrected file would change nothing.
+        ...(summary.failed.length > 0
+          ? [`If you corrected the plan, first: signalbox resume ${id} --use-current`]
+          : []),
       ];
     case 'stopped':
       return [`${paint.bad('✗ stopped')} ${id}: ${shown(stopReason ?? '')}`, goOn];
