@@ -9,7 +9,7 @@ import {
   type PackageRow,
   packageTable,
   pureGlobs,
-  TESTKIT_USER,
+  TESTKIT_USERS,
 } from './package-table.ts';
 
 /** Every breach of the table of packages in these files, as one sentence each; none when the layers hold. */
@@ -70,7 +70,8 @@ function importProblem(file: string, found: Import, row: PackageRow, manifest: M
 function packageImportProblem(file: string, name: string, row: PackageRow, manifest: Manifest): string | undefined {
   const internal = internalName(name);
   if (internal === 'testkit') {
-    if (!file.startsWith(TESTKIT_USER)) return `imports ${name}; of all sources only ${TESTKIT_USER} may`;
+    if (!TESTKIT_USERS.some(user => file.startsWith(user)))
+      return `imports ${name}; of all sources only ${TESTKIT_USERS.join(' and ')} may`;
   } else if (internal !== undefined && !row.mayImport.includes(internal)) {
     return `imports ${name}; ${row.name} may import ${row.mayImport.join(', ') || 'no other package'}`;
   }

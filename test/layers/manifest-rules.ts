@@ -1,5 +1,5 @@
 import type { SourceFile } from '../source-file.ts';
-import { internalName, packageTable, publicName, TESTKIT_USER } from './package-table.ts';
+import { internalName, packageTable, publicName, TESTKIT_USERS } from './package-table.ts';
 
 /** The part of a package.json that the layers are about. `dependencies` has the optional ones and peers too. */
 export interface Manifest {
@@ -31,7 +31,7 @@ function oneManifest(file: SourceFile): readonly string[] {
   const row = packageTable.find(candidate => file.path === `packages/${candidate.name}/package.json`);
   if (row === undefined) return problems;
   if (name !== publicName(row.name)) problems.push(`${file.path} is named ${name}, not ${publicName(row.name)}`);
-  const usesTestkit = TESTKIT_USER.startsWith(`packages/${row.name}/`);
+  const usesTestkit = TESTKIT_USERS.some(user => user.startsWith(`packages/${row.name}/`));
   const allowed = (dependency: string) => {
     const internal = internalName(dependency);
     if (internal === undefined) return true;

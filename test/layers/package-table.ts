@@ -27,8 +27,8 @@ export const packageTable: readonly PackageRow[] = [
   { name: 'testkit', mayImport: ['model', 'journal', 'state'] },
 ];
 
-/** The one place whose sources may import the testkit: the demo plays its fakes. */
-export const TESTKIT_USER = 'packages/app/src/demo/';
+/** The places whose sources may import the testkit: the demo plays its fakes, and agents are tried with its model. */
+export const TESTKIT_USERS: readonly string[] = ['packages/app/src/demo/', 'packages/app/src/agent-doctor/'];
 
 /** The one place of the journal that touches the platform. */
 export const JOURNAL_FILES = 'packages/journal/src/files/';

@@ -42,6 +42,18 @@ async function inUse() {
 }
 
 describe('a backup', () => {
+  it('[A716] has no programs of agents, and none of their homes', async () => {
+    const { data, store, place } = await inUse();
+    store.close();
+    for (const name of ['agents/claude/node_modules', 'agent-homes/one']) {
+      mkdirSync(path.join(data, name), { recursive: true, mode: 0o700 });
+      writeFileSync(path.join(data, name, 'file'), 'x');
+    }
+    const target = path.join(place, 'backup');
+    expect(backupHome(data, target, clock)).toMatchObject({ ok: true, value: { ok: true, defects: [] } });
+    expect(readdirSync(target).filter(name => name.startsWith('agent'))).toEqual([]);
+  });
+
   it('[A338] is made beside the owner, and restores every answer', async () => {
     const { data, store, place } = await inUse();
     const before = await everyAnswer(store);

@@ -290,6 +290,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./sandbox/sandbox-command.ts')).defineSandbox,
   },
   {
+    syntax: 'agents',
+    summary: "manage other vendors' agents that plans can use",
+    group: 'This machine:',
+    load: async () => (await import('./agents/agents-command.ts')).defineAgents,
+  },
+  {
     syntax: 'users',
     summary: 'manage tokens of people and agents, each with a role',
     group: 'This machine:',

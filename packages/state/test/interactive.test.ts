@@ -163,6 +163,13 @@ describe.skipIf(!hasNamespaces)('a program that stays', () => {
     expect(await program.ended).toEqual({ kind: 'killed', signal: 'SIGTERM' });
   });
 
+  it('[S243] one that ended by itself and is stopped then says how it ended', async () => {
+    const program = open('exit 3');
+    // Its output ends before it is known how it ended.
+    program.stdout.resume().once('end', () => program.stop());
+    expect(await program.ended).toEqual({ kind: 'exited', exitCode: 3 });
+  });
+
   it('[S243] is killed if it does not, with everything that left its group', async () => {
     const deaf = "trap '' TERM; while :; do echo x >> alive; sleep 0.01; done";
     const program = open(

@@ -22,11 +22,14 @@ function onPath(row: AgentRow, env: Environment): InstalledAgent | undefined {
   const name = start.kind === 'script' ? path.basename(of?.name ?? start.file) : start.file;
   const program = programNamed(name, env);
   if (program === undefined) return undefined;
-  const version = versionAbove(fs.realpathSync(program)) ?? 'unknown';
+  // A script that is run by an interpreter has a version of its own.
+  const file = start.args.find(word => path.isAbsolute(word) && fs.existsSync(word)) ?? program;
+  const version = versionAbove(fs.realpathSync(file)) ?? 'unknown';
   return { program: [program, ...start.args], version, from: of === undefined ? 'command' : 'PATH' };
 }
 
-function programNamed(name: string, env: Environment): string | undefined {
+/** A program by its name on the PATH, or by its absolute path. */
+export function programNamed(name: string, env: Environment): string | undefined {
   const places = name.includes('/') ? [name] : pathEntries(env).map(entry => path.join(entry, name));
   return places.find(place => path.isAbsolute(place) && isProgram(place));
 }

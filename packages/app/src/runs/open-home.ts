@@ -2,6 +2,7 @@ import { providerReferences } from '@signalbox/adapters/providers';
 import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
 import { ok, type RecoveryNote, thrownText, timestampOf } from '@signalbox/model';
 import { type AgentRunner, type TurnSurface, taskId } from '@signalbox/runs';
+import type { AgentRegister } from '../agent-register/agent-register.ts';
 import { acpAgents } from '../agents/acp-agents.ts';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
@@ -46,6 +47,8 @@ export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnA
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Replaces the agents of the data directory. */
   readonly agents?: AgentRunner;
+  /** The agents that can be used, instead of those of the data directory. */
+  readonly register?: AgentRegister;
   /** How long the process of an agent waits for a person before it is ended, to be started again with the answer. */
   readonly parkMs?: number;
   /** Offers agents the tools of their turns (`/mcp/turn`); closed with the home. */
@@ -102,7 +105,11 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   // Without anybody to go on when it is answered, the run rests at once and says how.
   const { parkMs = options.resumeOnAnswer === true ? PARK_MS : 0 } = options;
   const agents =
-    options.agents ?? acpAgents({ machine, tools, store, env, dataDirectory, parkMs, turns: options.turns });
+    options.agents ??
+    acpAgents({
+      ...{ machine, tools, store, env, dataDirectory, parkMs, turns: options.turns },
+      ...(options.register && { register: options.register }),
+    });
   const providers = providerReferences(env);
   const retention = homeRetention(dataDirectory, machine.clock, workspaces);
   const host = await openRunHost({

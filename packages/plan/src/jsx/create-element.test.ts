@@ -56,6 +56,15 @@ describe('jsx runtimes', () => {
 });
 
 describe('props', () => {
+  it('[P300] an agent names its plugin; an Agent without one names a model', () => {
+    expect(el(Claude, { plugin: 'builtin', prompt: 'Do it.', line: 3 }).props).toMatchObject({ plugin: 'builtin' });
+    expect(el(Agent, { plugin: 'opencode', prompt: 'Do it.', line: 3 }).props).toMatchObject({ plugin: 'opencode' });
+    expect(el(Agent, { model: 'a:b', prompt: 'Do it.', line: 3 }).props).toMatchObject({ model: 'a:b' });
+    expect(() => el(Agent, { prompt: 'Do it.', line: 3 } as never)).toThrow(
+      '<Agent> has props that do not fit: model: name a model, or an installed agent as its plugin',
+    );
+  });
+
   it.each([
     ['a missing prop', () => el(Phase, { line: 3 }), '<Phase> has props that do not fit: name: '],
     [

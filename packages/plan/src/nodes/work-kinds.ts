@@ -135,10 +135,12 @@ const timerData = z.strictObject({
 export const workKinds = {
   // A plugin may choose its own model.
   agent: agent(
-    z.union([
-      z.strictObject({ ...agentProps, model: name, plugin: name.optional() }),
-      z.strictObject({ ...agentProps, model: name.optional(), plugin: name }),
-    ]),
+    z
+      .strictObject({ ...agentProps, model: name.optional(), plugin: name.optional() })
+      .refine(({ model, plugin }) => model !== undefined || plugin !== undefined, {
+        path: ['model'],
+        message: 'name a model, or an installed agent as its plugin',
+      }),
   ),
   claude: vendor,
   codex: vendor,

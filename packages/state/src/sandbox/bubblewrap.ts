@@ -295,7 +295,10 @@ function running(
       limit ??= exitCode === FILE_TOO_LARGE ? 'file size' : undefined;
       // A process that the kernel refused to start may have exceeded the limit, or may not have mattered.
       if (exitCode !== 0 && !isKilled) limit ??= enforced;
+      // It had ended before anyone was asked to end.
+      const wasOver = isAttached && killing === undefined;
       if (limit !== undefined && !isKilled) resolve({ kind: 'limit', limit });
+      else if (wasOver && isGone && exitCode !== undefined) resolve({ kind: 'exited', exitCode });
       else if (isKilled || !isGone) resolve({ kind: 'killed', signal: 'SIGKILL' });
       else if (killing !== undefined) resolve({ kind: 'killed', signal: 'SIGTERM' });
       else if (exitCode !== undefined && said.includes(failure))

@@ -1,0 +1,93 @@
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import path from 'node:path';
+import { type AgentRow, withEndpoint } from '@signalbox/adapters/agents';
+import { startModelServer } from '@signalbox/testkit';
+import type { AgentRegister } from '../agent-register/agent-register.ts';
+import { type Check, failed, passed, warned } from '../doctor/check.ts';
+import { thisMachine } from '../machine.ts';
+import { openHome } from '../runs/open-home.ts';
+import type { Launch } from '../threads/plan-worker-start.ts';
+
+export interface AgentDoctorOptions {
+  readonly register: AgentRegister;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly launch?: Launch | undefined;
+}
+
+/** Starts agents, one after the other: each completes a turn against a model inside this process, without keys and network. */
+export async function doctorAgents(rows: readonly AgentRow[], options: AgentDoctorOptions): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  for (const row of rows) checks.push(await checkAgent(row, options));
+  return checks;
+}
+
+async function checkAgent(row: AgentRow, { register, env, launch }: AgentDoctorOptions): Promise<Check> {
+  const found = register.installed(row);
+  if (found === undefined) return failed(row.id, `${row.title} is not installed`, adviceFor(row));
+  const what = `${row.title} ${found.version} (${found.from})`;
+  const problem = await problemOf(row, { register, env, launch });
+  if (problem !== undefined) return failed(row.id, `${what} did not complete a turn: ${problem}`, adviceFor(row));
+  const keys = row.variables.filter(name => /KEY|TOKEN/.test(name));
+  if (keys.length > 0 && !keys.some(name => env[name] !== undefined))
+    return warned(row.id, `${what} completed a turn; no key for its models is set`, `Set ${keys.join(' or ')}.`);
+  return passed(row.id, `${what} completed a turn${row.isTried ? '' : '; no test of Signalbox runs it'}`);
+}
+
+function adviceFor({ id, package: of, start }: AgentRow): string {
+  return of === undefined
+    ? `Check its command in config.json: ${start.file} must speak ACP on its standard streams.`
+    : `Install the pinned version with: signalbox agents add ${id}`;
+}
+
+const PROMPT = 'Answer with the one word: ready.';
+
+/** Why an agent does not complete a turn, in one sentence; undefined if it does. */
+async function problemOf(row: AgentRow, { register, env, launch }: AgentDoctorOptions): Promise<string | undefined> {
+  const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-agent-doctor-')));
+  const server = await startModelServer(() => ({ text: 'ready' }));
+  try {
+    const own = withEndpoint(row, { url: server.url, key: 'no-key-is-needed' }) ?? row;
+    const installed = register.installed(own);
+    if (installed === undefined) return 'it is not installed';
+    const home = await openHome({
+      dataDirectory: path.join(folder, 'data'),
+      machine: thisMachine(),
+      ...{ env, launch, threads: { threads: 1 } },
+      register: { ...register, installed: () => installed, choose: () => ({ kind: 'installed', row: own, installed }) },
+    });
+    if (!home.ok) return home.error.message;
+    try {
+      const file = path.join(folder, 'turn.tsx');
+      const work = path.join(folder, 'work');
+      fs.mkdirSync(work);
+      fs.writeFileSync(file, planOf(row.id));
+      const started = await home.value.host.start({ file, anyFile: true, input: {}, directory: work });
+      if (!started.ok) return started.error.message;
+      await home.value.host.finished(started.value);
+      const [task] = await home.value.host.reader.tasks(started.value);
+      return task?.status === 'done' ? undefined : firstSentences(task?.lastError?.message ?? 'it asked a person');
+    } finally {
+      await home.value.close();
+    }
+  } finally {
+    await server.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function planOf(plugin: string): string {
+  return `import { Agent, definePlan } from 'signalbox';
+export default definePlan({
+  name: 'agents-doctor',
+  render: () => <Agent id="turn" plugin=${JSON.stringify(plugin)} retries={0} prompt=${JSON.stringify(PROMPT)} />,
+});
+`;
+}
+
+const MOST = 400;
+
+function firstSentences(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > MOST ? `${line.slice(0, MOST)}…` : line;
+}
