@@ -242,7 +242,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     title: 'Qwen Code',
     vendor: 'any',
     package: { name: '@qwen-code/qwen-code', version: '0.24.4' },
-    start: { kind: 'script', file: 'cli.js', args: ['--acp'] },
+    start: { kind: 'script', file: 'cli-entry.js', args: ['--acp'] },
     onPath: 'qwen',
     variables: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL', 'DASHSCOPE_API_KEY'],
     settings: {},
