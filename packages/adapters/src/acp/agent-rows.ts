@@ -42,7 +42,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     quirks: [
       'Its own rules would run harmless commands unasked; our settings make it ask about every command.',
       'It asks its model for a title of the session, beside the turns.',
-      'Its subagents use the same model address.',
+      'Its subagents use the same model address and ask about their calls, too; their tokens are in its cost only.',
     ],
     isTried: true,
   },
