@@ -396,7 +396,7 @@ describe('actions of a person', () => {
     await page.getByLabel('Value (JSON)').fill('11');
     await page.getByLabel('Proposed').waitFor();
     const edit = page.getByRole('button', { name: 'Edit', exact: true });
-    await page.getByLabel('Why').fill('the rest is known to be sound');
+    await page.getByLabel('Reason').fill('the rest is known to be sound');
     await expect.poll(() => edit.isDisabled()).toBe(true);
     await page.getByLabel('I understand that the plan continues').check();
     await edit.click();
@@ -489,7 +489,7 @@ describe('actions of a person', () => {
 
   it('[K29] [K76] the palette goes anywhere by name, as soon as one types, and lists the keys', async () => {
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('a page, a run, a setting').and(page.locator(':focus')).waitFor();
+    await page.getByPlaceholder('Page, run or setting').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('failu');
     await page.getByRole('option', { name: /^Failures/, selected: true }).waitFor();
     await page.keyboard.press('Enter');

@@ -83,7 +83,7 @@ describe('a full disk', () => {
     const alert = page.getByRole('region', { name: 'Disk' }).getByRole('alert');
     await expect.poll(() => alert.innerText()).toMatch(/The disk is full\. Free some space\. 1 run paused/);
     await page.getByRole('region', { name: 'Disk' }).getByRole('link').click();
-    await isShown('The disk is full. Free some space. The run goes on by itself');
+    await isShown('The disk is full. Free some space. The run resumes on its own');
     await page.getByRole('status').filter({ hasText: 'paused' }).waitFor();
     expect(complaints).toEqual([]);
   });
@@ -270,7 +270,7 @@ describe('a run', () => {
     const choice = await run.ask('a', { prompt: 'Publish this?', options }, 'choice');
     await open(`/runs/${run.id}`);
     await isShown('Publish this?');
-    await page.getByLabel('Why').fill('too short');
+    await page.getByLabel('Reason').fill('too short');
     await page.getByRole('button', { name: 'write it anew' }).click();
     expect((await run.answered(choice.id)).resolution).toEqual({
       resolutionType: 'choose_option',

@@ -349,7 +349,7 @@ describe('the server’s own facts', () => {
     const part = (name: string) => page.getByRole('region', { name });
     await part('Configuration: desired and applied').getByText('retention.removeAfterDays').waitFor();
     await part('Providers and keys').getByText('ANTHROPIC_API_KEY').waitFor();
-    await part('Tools, and when a person is asked').getByText('write_file').waitFor();
+    await part('Tools and approvals').getByText('write_file').waitFor();
     await part('Retention').getByText('Runs that ended are removed').waitFor();
     expect(complaints).toEqual([]);
   });
@@ -390,7 +390,7 @@ describe('the server’s own facts', () => {
     await expect.poll(() => page.getByRole('link', { name: 'Developer' }).count()).toBe(0);
     await page.getByLabel('Show a page with raw JSON').check();
     await page.getByRole('link', { name: 'Developer' }).click();
-    await page.getByRole('button', { name: 'Read openapi.json' }).click();
+    await page.getByRole('button', { name: 'Load openapi.json' }).click();
     await page.getByRole('region', { name: 'openapi.json' }).getByText('"openapi"').waitFor();
     await page.getByLabel('Run', { exact: true }).selectOption({ index: 1 });
     await page.locator('.form-text').getByText('"contractVersion"').first().waitFor();

@@ -132,7 +132,7 @@ describe('actions of a person', () => {
     await open(`/runs/${run}?tab=state`);
     await page.getByRole('button', { name: 'Edit shipping' }).click();
     await page.getByLabel('Value (JSON)').fill('"yes"');
-    await page.getByLabel('Why').fill('<b>the customer</b> waits');
+    await page.getByLabel('Reason').fill('<b>the customer</b> waits');
     await page.getByLabel('I understand that the plan continues').check();
     const shipped = untilEvent(
       run,
@@ -192,7 +192,7 @@ describe('actions of a person', () => {
       return type === 'operator.acted' && action === 'reset' && by === 'ada';
     });
     await inspector()
-      .getByRole('button', { name: /Reset its counter/ })
+      .getByRole('button', { name: /Reset counter/ })
       .click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('I understand').check();
@@ -263,7 +263,7 @@ describe('what can be relied on', () => {
     const dialog = page.getByRole('dialog', { name: 'Verify review' });
     await dialog
       .getByRole('status')
-      .getByText(/^All \d+ records hold/)
+      .getByText(/^All \d+ records are valid/)
       .waitFor();
     await dialog.getByText(head).first().waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();

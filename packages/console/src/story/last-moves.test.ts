@@ -45,7 +45,7 @@ describe('recent activity', () => {
       { type: 'node.status', node: 'a', from: 'blocked', to: 'canceled' },
     ]);
     expect(moves.map(({ signal, who, words }) => [signal, who, words])).toEqual([
-      ['working', undefined, 'began'],
+      ['working', undefined, 'started'],
       ['held', undefined, 'failed and is retried: nobody answers'],
       ['waiting', undefined, 'the model is busy; it is called again automatically'],
       ['working', undefined, 'continued'],
