@@ -41,7 +41,7 @@ const runOfPage = () => new URL(page.url()).pathname.split('/').at(-1) as RunId;
 const until = (run: RunId, status: string) => untilStatus(live.client, run, status);
 
 describe('a run from its start to its end', () => {
-  it('[K18] is started from a form, which says what is wrong before it is sent', async () => {
+  it('[K18] is started from a form, which shows errors before it is sent', async () => {
     live.break();
     await open('/start');
     await page.getByLabel('Plan file').fill(live.plan('release'));
@@ -58,7 +58,7 @@ describe('a run from its start to its end', () => {
     expect((await live.client.run(runOfPage())).ok).toBe(true);
   });
 
-  it('[K20] its frames arrive while one looks, and looking back does not follow them', async () => {
+  it('[K20] its frames arrive live, and viewing a past frame stops following', async () => {
     await status('waits for you');
     await isShown(/of 1\d in total/);
     await isShown('following');
@@ -79,7 +79,7 @@ describe('a run from its start to its end', () => {
     await tab('Now');
   });
 
-  it('[K19] tree, frame and inspector are there at once, and the address says what is looked at', async () => {
+  it('[K19] tree, frame and inspector are visible at once, and the selection is in the address', async () => {
     await node('changelog').click();
     for (const name of ['Plan tree', 'Frame', 'Inspector']) {
       await expect.poll(() => page.getByRole('region', { name, exact: true }).isVisible()).toBe(true);
@@ -92,7 +92,7 @@ describe('a run from its start to its end', () => {
     await expect.poll(() => page.url()).toBe(address);
   });
 
-  it('[K22] the inspector has what a node was told, did, said and gave, and where it was written', async () => {
+  it('[K22] the inspector has a node’s input, tools, logs, output and source location', async () => {
     const seen: Record<string, RegExp> = {
       Summary: /4\.3 k tokens/,
       Input: /Put the heading of version 2\.4\.0/,
@@ -127,7 +127,7 @@ describe('a run from its start to its end', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K14] the briefing says what needs the person, and what it cost', async () => {
+  it('[K14] the briefing shows what needs the person, and the cost', async () => {
     const run = runOfPage();
     await page.getByRole('searchbox', { name: 'Filter the plan' }).press('Escape');
     await goTo('b', /^\/$/);
@@ -172,7 +172,7 @@ describe('a run from its start to its end', () => {
     await open(`/queue?decision=${approvals[0]?.approvalId}`);
   });
 
-  it('[K15] the queue shows the exact change side by side and what led to it; a key answers, and the run goes on', async () => {
+  it('[K15] the queue shows the exact change side by side and what led to it; a key answers, and the run continues', async () => {
     const [before, after] = [page.getByLabel('Current'), page.getByLabel('Proposed')];
     await after.waitFor();
     expect(await before.innerText()).not.toContain('2.4.0');
@@ -187,7 +187,7 @@ describe('a run from its start to its end', () => {
     expect(readFileSync(path.join(live.project, 'CHANGES.md'), 'utf8')).toContain('## 2.4.0');
   });
 
-  it('[K23] [K77] what failed is said with its reason, and is run again where it is said', async () => {
+  it('[K23] [K77] a failure is shown with its reason, and retried where it is shown', async () => {
     await open('/runs?view=failed');
     await page.getByRole('link', { name: /release/ }).click();
     await isShown('the database is not there');
@@ -224,7 +224,7 @@ describe('a run from its start to its end', () => {
       .getByRole('button', { name: /Use values/ })
       .first()
       .click();
-    await expect.poll(() => page.getByLabel('broken (if you like)').inputValue()).toContain('broken');
+    await expect.poll(() => page.getByLabel('broken (optional)').inputValue()).toContain('broken');
     await page.getByText('More', { exact: true }).click();
     const starts: string[] = [];
     for (let times = 0; times < 2; times += 1) {
@@ -237,7 +237,7 @@ describe('a run from its start to its end', () => {
         .getByRole('button', { name: /Use values/ })
         .first()
         .click();
-      await expect.poll(() => page.getByLabel('broken (if you like)').inputValue()).toContain('broken');
+      await expect.poll(() => page.getByLabel('broken (optional)').inputValue()).toContain('broken');
       if (times === 0) await page.getByText('More', { exact: true }).click();
     }
     expect(new Set(starts).size).toBe(1);
@@ -245,8 +245,8 @@ describe('a run from its start to its end', () => {
   });
 });
 
-describe('what a person does', () => {
-  it('[K24] terminating asks twice, and is not offered where it is switched off', async () => {
+describe('actions of a person', () => {
+  it('[K24] terminating is confirmed, and hidden if it is switched off', async () => {
     const { runs } = given(await live.client.runs({ status: ['waiting'] }));
     const run = runs[0]?.id as RunId;
     await open('/settings');
@@ -291,7 +291,7 @@ describe('what a person does', () => {
     await watched.getByRole('button', { name: 'Watch checks' }).click();
   });
 
-  it('[K15] many decisions are answered at once, and one with other arguments', async () => {
+  it('[K15] many decisions are answered at once, and one with changed arguments', async () => {
     for (let count = 0; count < 2; count += 1) {
       const { id } = given(await live.client.start({ file: live.plan('release'), input: { project: live.project } }));
       await until(id, 'waiting');
@@ -314,7 +314,7 @@ describe('what a person does', () => {
     await expect.poll(answers).toEqual(expect.arrayContaining(['modify', 'reject', 'reject']));
   });
 
-  it('[K16] who wants it is notified when something waits while the page is in the background', async () => {
+  it('[K16] a person who wants it is notified when a decision waits while the page is in the background', async () => {
     const other = await context.newPage();
     await other.addInitScript(`
       window.Notification = class { static permission = 'granted'; static requestPermission = async () => 'granted';
@@ -328,7 +328,7 @@ describe('what a person does', () => {
     await other.close();
   });
 
-  it('[K27] failures are grouped by why, a streak is named, and all are run again at once', async () => {
+  it('[K27] failures are grouped by cause, a streak is named, and all are retried at once', async () => {
     live.break();
     const runs: RunId[] = [];
     for (let parcel = 1; parcel <= 5; parcel += 1) {
@@ -347,7 +347,7 @@ describe('what a person does', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K35] [K36] what a run changed and what it kept to look at is shown as what it is', async () => {
+  it('[K35] [K36] file changes and artifacts of a run are displayed by kind', async () => {
     const { id } = given(await live.client.start({ file: live.plan('notes'), directory: live.project }));
     await until(id, 'completed');
     await open(`/runs/${id}?tab=files`);
@@ -396,7 +396,7 @@ describe('what a person does', () => {
     await page.getByLabel('Value (JSON)').fill('11');
     await page.getByLabel('Proposed').waitFor();
     const edit = page.getByRole('button', { name: 'Edit', exact: true });
-    await page.getByLabel('Why').fill('the rest is known to be sound');
+    await page.getByLabel('Reason').fill('the rest is known to be sound');
     await expect.poll(() => edit.isDisabled()).toBe(true);
     await page.getByLabel('I understand that the plan continues').check();
     await edit.click();
@@ -450,7 +450,7 @@ describe('what a person does', () => {
     expect(readFileSync(changes, 'utf8')).toBe(before);
   });
 
-  it('[K38] guided sessions are told step by step, and what only the person can give is given there', async () => {
+  it('[K38] guided sessions are shown step by step, and the person’s gaps are answered there', async () => {
     const started = given(await live.guided.start({ workflowId: 'wr.bug-investigation' }));
     const needs = [{ reason: 'needs_user_account_access', summary: 'May I see the build server?' }] as const;
     const output = { notesMarkdown: NOTES, needsFromUser: [...needs] };
@@ -467,7 +467,7 @@ describe('what a person does', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K17] what is looked for among the runs is in the address, and can be kept', async () => {
+  it('[K17] the search among runs is in the address, and can be saved', async () => {
     await open('/runs');
     await page.getByRole('button', { name: /^Completed/ }).click();
     await page.getByRole('searchbox').fill('deliver');
@@ -487,9 +487,9 @@ describe('what a person does', () => {
     await page.waitForURL(/\/runs\/[0-9a-f-]{36}/);
   });
 
-  it('[K29] [K76] the palette goes anywhere by name, as soon as one types, and the keys are told', async () => {
+  it('[K29] [K76] the palette goes anywhere by name, as soon as one types, and lists the keys', async () => {
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('a page, a run, a setting').and(page.locator(':focus')).waitFor();
+    await page.getByPlaceholder('Page, run or setting').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('failu');
     await page.getByRole('option', { name: /^Failures/, selected: true }).waitFor();
     await page.keyboard.press('Enter');

@@ -64,8 +64,8 @@ const open = (place = '/') => page.goto(`${server.url}${place}#token=${TOKEN}`);
 const node = (id: string) => page.locator(`[data-node="${id}"]`);
 const isShown = (words: string) => page.getByText(words).first().waitFor();
 
-describe('a disk that is full', () => {
-  it('[K87] is told by the briefing, with the runs that wait for it, and by the page of each of them', async () => {
+describe('a full disk', () => {
+  it('[K87] is shown by the briefing, with the waiting runs, and by the page of each of them', async () => {
     const run = await host.begin('release');
     await run.render(releasePlan);
     const standing: StorageStanding = {
@@ -83,14 +83,14 @@ describe('a disk that is full', () => {
     const alert = page.getByRole('region', { name: 'Disk' }).getByRole('alert');
     await expect.poll(() => alert.innerText()).toMatch(/The disk is full\. Free some space\. 1 run paused/);
     await page.getByRole('region', { name: 'Disk' }).getByRole('link').click();
-    await isShown('The disk is full. Free some space. The run goes on by itself');
+    await isShown('The disk is full. Free some space. The run resumes on its own');
     await page.getByRole('status').filter({ hasText: 'paused' }).waitFor();
     expect(complaints).toEqual([]);
   });
 });
 
 describe('entering', () => {
-  it('[K1] the token comes in the fragment, leaves the address at once and stays with the tab', async () => {
+  it('[K1] the token comes in the fragment, is removed from the address at once and stays with the tab', async () => {
     await open();
     await isShown('No runs yet');
     await expect.poll(() => page.url()).toBe(`${server.url}/`);
@@ -107,7 +107,7 @@ describe('entering', () => {
     await other.close();
   });
 
-  it('[K92] a link that works once lets the tab in and leaves the address; used again it says so', async () => {
+  it('[K92] a one-time link lets the tab in and leaves the address; used again it says so', async () => {
     const { url: link } = server.newLink();
     await page.goto(link);
     await isShown('No runs yet');
@@ -126,7 +126,7 @@ describe('entering', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K1] without one the page asks for it, and asks again where it is wrong', async () => {
+  it('[K1] without one the page asks for it, and asks again if it is wrong', async () => {
     await page.goto(server.url);
     await page.getByLabel('Token').fill('wrong');
     await page.keyboard.press('Enter');
@@ -137,7 +137,7 @@ describe('entering', () => {
   });
 });
 
-it('[K68] a page that cannot be loaded says so, and takes nothing else with it', async () => {
+it('[K68] a page that cannot be loaded says so, and affects nothing else', async () => {
   const code = /\/assets\/artifacts-page/;
   await page.route(code, route => route.abort());
   await open('/artifacts');
@@ -149,7 +149,7 @@ it('[K68] a page that cannot be loaded says so, and takes nothing else with it',
 });
 
 describe('the runs', () => {
-  it('[K2] are listed newest first, follow what happens, and can be narrowed', async () => {
+  it('[K2] are listed newest first, live, and can be filtered', async () => {
     const first = await host.begin('first', { tags: ['nightly'] });
     await open('/runs');
     await isShown('first');
@@ -183,7 +183,7 @@ it('[K2] older runs are a page away', async () => {
 });
 
 describe('a run', () => {
-  it('[K3] [K77] shows its plan: kinds, labels, statuses, reasons, turns, ways not taken, source', async () => {
+  it('[K3] [K77] shows its plan: kinds, labels, statuses, reasons, iterations, branches not taken, source', async () => {
     const run = await host.begin('release');
     await run.render(releasePlan, { build: 'succeeded', 'gate-then': 'skipped', ship: 'skipped' });
     await run.status('review', 'blocked', 'rate_limit');
@@ -214,7 +214,7 @@ describe('a run', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K4] its tree, state, events and standing follow what is committed', async () => {
+  it('[K4] its tree, state, events and status follow commits', async () => {
     const run = await host.begin('release');
     await open(`/runs/${run.id}?tab=state`);
     await isShown('Nothing rendered yet');
@@ -238,7 +238,7 @@ describe('a run', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K5] a decision is answered with the keyboard alone, and the answer carries what was shown', async () => {
+  it('[K5] a decision is answered with the keyboard alone, and the answer carries the hash of what was shown', async () => {
     const run = await host.begin('release');
     await run.render(releasePlan, { review: 'blocked' });
     await open(`/runs/${run.id}`);
@@ -270,7 +270,7 @@ describe('a run', () => {
     const choice = await run.ask('a', { prompt: 'Publish this?', options }, 'choice');
     await open(`/runs/${run.id}`);
     await isShown('Publish this?');
-    await page.getByLabel('Why').fill('too short');
+    await page.getByLabel('Reason').fill('too short');
     await page.getByRole('button', { name: 'write it anew' }).click();
     expect((await run.answered(choice.id)).resolution).toEqual({
       resolutionType: 'choose_option',
@@ -288,7 +288,7 @@ describe('a run', () => {
     expect((await run.answered(question.id)).resolution).toMatchObject({ resolutionType: 'approve', value: 7 });
   });
 
-  it('[K5] an answer to something else than was shown is not taken, and the page says so', async () => {
+  it('[K5] an answer to another proposal than the shown one is refused, and the page says so', async () => {
     const run = await host.begin('release');
     const decision = await run.ask('review', { cmd: 'make test' });
     await open(`/runs/${run.id}`);
@@ -304,7 +304,7 @@ describe('a run', () => {
     expect((await host.store.decision(decision.id))?.decision.status).toBe('open');
   });
 
-  it('[K6] is paused, resumed and stopped; what does not work is said', async () => {
+  it('[K6] is paused, resumed and stopped; failures are shown', async () => {
     const run = await host.begin('release');
     await open(`/runs/${run.id}`);
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -327,7 +327,7 @@ describe('a run', () => {
     await isShown('has ended');
   });
 
-  it('[K6] a node that does work is run again or canceled', async () => {
+  it('[K6] a node that does work is retried or canceled', async () => {
     const run = await host.begin('release');
     await run.render(releasePlan, { build: 'failed', review: 'running' });
     await open(`/runs/${run.id}`);
@@ -367,7 +367,7 @@ describe('a run', () => {
       .toEqual(Array.from({ length: nextSeq }, (_, index) => String(index)));
   });
 
-  it('[K9] earlier frames can be looked at, with the keyboard too', async () => {
+  it('[K9] earlier frames can be viewed, with the keyboard too', async () => {
     const run = await host.begin('release');
     await run.render(releasePlan, { build: 'running' });
     await run.state('turn', 1);
@@ -386,7 +386,7 @@ describe('a run', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K10] what agents say is shown while they say it, also what they said before', async () => {
+  it('[K10] agent output is shown live, with what came before', async () => {
     const run = await host.begin('release');
     await run.render(releasePlan, { review: 'running' });
     const task = await run.startTask('review');
@@ -400,7 +400,7 @@ describe('a run', () => {
     await speech.waitFor({ state: 'detached' });
   });
 
-  it('[K11] nothing that an agent or a plan says is taken for markup, and no policy is broken', async () => {
+  it('[K11] nothing that an agent or a plan writes is rendered as markup, and no policy is violated', async () => {
     const run = await host.begin('<img src=x onerror=alert(1)>');
     const evil = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>';
     await run.render({
@@ -469,7 +469,7 @@ describe('a run', () => {
     }
   });
 
-  it('[K12] every text has a contrast of 4.5 to 1 at least', async () => {
+  it('[K12] every text has a contrast of at least 4.5 to 1', async () => {
     const pairs = [
       ...['ink', 'muted', 'faint', 'working', 'waiting', 'done', 'failed'].flatMap(ink =>
         ['ground', 'surface'].map(ground => [ink, ground]),
@@ -494,7 +494,7 @@ describe('a run', () => {
     }
   });
 
-  it('[K13] that is not there is said to be unknown; so is a room', async () => {
+  it('[K13] that does not exist is said to be unknown; so is a page', async () => {
     await open('/runs/01890000-0000-7000-8000-00000000dead');
     await isShown('There is no run');
     await open('/nothing');

@@ -46,7 +46,7 @@ async function goOn(run: RunId): Promise<void> {
   given(await live.client.resolve(asked.approvalId, { status: 'approved' }));
 }
 
-describe('pages with nothing in them', () => {
+describe('empty pages', () => {
   it('[K68] say what would be there, and how it gets there', async () => {
     const words = {
       '/': 'No runs yet',
@@ -66,7 +66,7 @@ describe('pages with nothing in them', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K68] say what the server has against them, and what to do next', async () => {
+  it('[K68] show the server’s error, and what to do next', async () => {
     const error = {
       code: 'command/unexpected',
       message: 'The disk is on fire.',
@@ -85,7 +85,7 @@ describe('pages with nothing in them', () => {
 });
 
 describe('artifacts', () => {
-  it('[K58] progress that is updated ten times shows the latest, each earlier version can be looked at', async () => {
+  it('[K58] progress that is updated ten times shows the latest, and each earlier version can be viewed', async () => {
     const run = await start('parts', { parts: 10 });
     await goOn(run);
     await open('/artifacts');
@@ -106,7 +106,7 @@ describe('artifacts', () => {
     await shown.getByText('10 of 10 parts').waitFor();
   });
 
-  it('[K58] without a key each is kept, and a picture that came as a data URL is drawn', async () => {
+  it('[K58] without a key each is stored, and a picture from a data URL is drawn', async () => {
     await open('/artifacts?kind=markdown');
     const names = page.locator('.artifact-list .font-medium');
     await names.nth(9).waitFor();
@@ -123,7 +123,7 @@ describe('artifacts', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K60] what agents wrote is never taken for markup, wherever it is shown', async () => {
+  it('[K60] text of agents is never rendered as markup, wherever it is shown', async () => {
     const evil =
       '<img src=x onerror="document.title=1"><svg onload="document.title=2"></svg><script>document.title=3</script>';
     const run = await start(
@@ -151,7 +151,7 @@ describe('artifacts', () => {
 });
 
 describe('lists of runs', () => {
-  it('[K56] are narrowed by tag, plan, project and days, in the address, and say what models took', async () => {
+  it('[K56] are filtered by tag, plan, project and days, in the address, and show the model usage', async () => {
     const run = await start('release', { project: live.project, checks: 1 }, { tags: ['narrow'] });
     await until(run, asks);
     await open('/runs');
@@ -172,7 +172,7 @@ describe('lists of runs', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
-  it('[K57] failures are told over time, and how many in a row make a streak is the person’s', async () => {
+  it('[K57] failures are shown over time, and the person sets how many in a row make a streak', async () => {
     live.break();
     const runs = [
       await start('deliver', { broken: live.broken, parcel: 1 }),
@@ -255,7 +255,7 @@ describe('guided workflows', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K67] a guided run is among the runs and what it asks is in the queue, and both lead to its session', async () => {
+  it('[K67] a guided run is among the runs and its questions are in the queue, and both link to its session', async () => {
     const started = given(await live.guided.start({ workflowId: 'wr.research' }));
     const needsFromUser = [{ reason: 'needs_user_account_access' as const, summary: 'May I see the archive?' }];
     const { stateToken, ackToken = '', sessionId } = started;
@@ -285,7 +285,7 @@ describe('guided workflows', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K61] a workflow is told as it was written, compiled and pinned', async () => {
+  it('[K61] the source, compiled and pinned forms of a workflow are shown', async () => {
     await page.getByRole('link', { name: 'pinned version' }).first().click();
     await isShown('A run is pinned to its current version.');
     for (const name of ['Source', 'Compiled', 'Pinned']) {
@@ -296,8 +296,8 @@ describe('guided workflows', () => {
   });
 });
 
-describe('a workflow that was changed', () => {
-  it('[K61] is held against what a run is pinned to, side by side', async () => {
+describe('a changed workflow', () => {
+  it('[K61] is compared with a run’s pin, side by side', async () => {
     const file = path.join(live.workflows, 'tidy.json');
     const write = (title: string) => {
       const steps = [{ id: 'look', title, prompt: 'Look at what lies around, and note it.' }];
@@ -319,7 +319,7 @@ describe('a workflow that was changed', () => {
 });
 
 describe('a session whose log is damaged', () => {
-  it('[K69] says so, shows what comes before the damage, and goes on with nothing', async () => {
+  it('[K69] says so, shows the part before the damage, and cannot be continued', async () => {
     const started = given(await live.guided.start({ workflowId: 'wr.code-review' }));
     const { sessionId } = started;
     given(await live.guided.continue(filledIn(started)));
@@ -335,8 +335,8 @@ describe('a session whose log is damaged', () => {
   });
 });
 
-describe('what the server says of itself', () => {
-  it('[K62] the briefing has the providers that were called, and what they cost', async () => {
+describe('the server’s own facts', () => {
+  it('[K62] the briefing has the providers that were called, and their cost', async () => {
     await open('/');
     const provider = page.getByRole('listitem', { name: 'scripted' });
     await provider.getByText('answers').waitFor();
@@ -344,17 +344,17 @@ describe('what the server says of itself', () => {
     await isShown('seven days');
   });
 
-  it('[K64] settings tell what is desired and applied, keys as references, tools and retention', async () => {
+  it('[K64] settings show desired and applied values, keys as references, tools and retention', async () => {
     await open('/settings');
     const part = (name: string) => page.getByRole('region', { name });
     await part('Configuration: desired and applied').getByText('retention.removeAfterDays').waitFor();
     await part('Providers and keys').getByText('ANTHROPIC_API_KEY').waitFor();
-    await part('Tools, and when a person is asked').getByText('write_file').waitFor();
+    await part('Tools and approvals').getByText('write_file').waitFor();
     await part('Retention').getByText('Runs that ended are removed').waitFor();
     expect(complaints).toEqual([]);
   });
 
-  it('[K65] [K93] somebody gets a token with a role and an expiry, shown once; rotated or removed, it is void', async () => {
+  it('[K65] [K93] a user gets a token with a role and an expiry, shown once; rotated or removed, it is void', async () => {
     await page.getByLabel('Name of a new user').fill('ada');
     await page.getByLabel('Role').selectOption('approver');
     await page.getByLabel('Expires').selectOption('30 days');
@@ -386,11 +386,11 @@ describe('what the server says of itself', () => {
     await expect.poll(async () => (await asked()).status).toBe(401);
   });
 
-  it('[K66] whoever wants it has a page with raw JSON, the OpenAPI document and metrics', async () => {
+  it('[K66] an optional page has raw JSON, the OpenAPI document and metrics', async () => {
     await expect.poll(() => page.getByRole('link', { name: 'Developer' }).count()).toBe(0);
     await page.getByLabel('Show a page with raw JSON').check();
     await page.getByRole('link', { name: 'Developer' }).click();
-    await page.getByRole('button', { name: 'Read openapi.json' }).click();
+    await page.getByRole('button', { name: 'Load openapi.json' }).click();
     await page.getByRole('region', { name: 'openapi.json' }).getByText('"openapi"').waitFor();
     await page.getByLabel('Run', { exact: true }).selectOption({ index: 1 });
     await page.locator('.form-text').getByText('"contractVersion"').first().waitFor();
@@ -399,12 +399,12 @@ describe('what the server says of itself', () => {
 });
 
 describe('a start', () => {
-  it('[K63] has a field for each thing that the plan takes, and says there what the server has against one', async () => {
+  it('[K63] has a field for each input of the plan, and shows the server’s error there', async () => {
     await open('/start');
     await page.getByRole('button', { name: /^parts parts\.tsx/ }).click();
-    const parts = page.getByLabel('parts (if you like)');
+    const parts = page.getByLabel('parts (optional)');
     await parts.fill('2');
-    await page.getByLabel('words (if you like)').fill('made by hand');
+    await page.getByLabel('words (optional)').fill('made by hand');
     await page.getByLabel('Tags (comma-separated)').fill('by-form');
     await page.getByRole('button', { name: 'Edit as JSON' }).click();
     const json = page.getByLabel('Input (JSON)');

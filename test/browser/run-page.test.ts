@@ -50,7 +50,7 @@ const untilStatus = (of: RunId, wanted: string) => untilStatusOf(live.client, of
 const untilEvent = (of: RunId, isIt: (event: WireEvent) => boolean) =>
   untilNews(live.client, of, news => news.kind === 'event' && isIt(news.stored.event), { from: 0 });
 
-describe('what a node is', () => {
+describe('a node', () => {
   it('[K45] its handlers are badges in the tree, and those that ran stand out', async () => {
     const input = { project: live.project, title: TITLE };
     run = given(await ada.client.start({ file: live.plan('review'), input })).id;
@@ -63,7 +63,7 @@ describe('what a node is', () => {
     await expect.poll(() => badges.and(page.locator('[data-ran=true]')).count()).toBe(1);
   });
 
-  it('[K46] the inspector has all it was given: prompt, system, rules for tools, schema, props; and its signature', async () => {
+  it('[K46] the inspector has its complete input: prompt, system, tool policy, schema, props; and its signature', async () => {
     await node('reviewer').click();
     const { startedSignature = '' } = given(await live.client.nodeInput(run, 'reviewer'));
     await inspector().getByText(startedSignature).waitFor();
@@ -79,7 +79,7 @@ describe('what a node is', () => {
     }
   });
 
-  it('[K11] what names, prompts and errors hold is text, however long it is', async () => {
+  it('[K11] names, prompts and errors are text, however long', async () => {
     await node('round').click();
     await inspector()
       .getByRole('heading', { name: /<img src=x onerror/ })
@@ -97,7 +97,7 @@ describe('what a node is', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K47] a frame shows what its render read of volatile state, against the frame before', async () => {
+  it('[K47] a frame shows the volatile state that its render read, compared with the previous frame', async () => {
     const { record } = given(await live.client.run(run));
     const frames = await Promise.all(
       Array.from({ length: record.frames }, async (_, frame) => given(await live.client.state(run, frame)).volatile),
@@ -110,8 +110,8 @@ describe('what a node is', () => {
   });
 });
 
-describe('what a person does to it', () => {
-  it('[K48] a node that failed is run again with the same signature', async () => {
+describe('actions of a person', () => {
+  it('[K48] a failed node is retried with the same signature', async () => {
     const before = given(await live.client.nodeInput(run, 'reviewer'));
     writeFileSync(path.join(live.project, 'ANSWER.md'), READY);
     await open(`/runs/${run}?node=reviewer`);
@@ -127,12 +127,12 @@ describe('what a person does to it', () => {
     expect(given(await live.client.state(run)).state.verdict).toBe('ready');
   });
 
-  it('[K49] state that is edited renders the plan anew, and the record says who did it and why', async () => {
+  it('[K49] an edit of state renders the plan again, and the record says who did it and why', async () => {
     const { frames } = given(await live.client.run(run)).record;
     await open(`/runs/${run}?tab=state`);
     await page.getByRole('button', { name: 'Edit shipping' }).click();
     await page.getByLabel('Value (JSON)').fill('"yes"');
-    await page.getByLabel('Why').fill('<b>the customer</b> waits');
+    await page.getByLabel('Reason').fill('<b>the customer</b> waits');
     await page.getByLabel('I understand that the plan continues').check();
     const shipped = untilEvent(
       run,
@@ -156,7 +156,7 @@ describe('what a person does to it', () => {
     await expect.poll(() => page.getByRole('listitem').filter({ hasText: 'frame.committed' }).count()).toBe(0);
   });
 
-  it('[K37] a fork from a frame has the state of that frame, and both runs show how they hang together', async () => {
+  it('[K37] a fork from a frame has the state of that frame, and both runs show their relation', async () => {
     const { record } = given(await live.client.run(run));
     const states = await Promise.all(
       Array.from({ length: record.frames }, async (_, frame) => given(await live.client.state(run, frame)).state),
@@ -192,7 +192,7 @@ describe('what a person does to it', () => {
       return type === 'operator.acted' && action === 'reset' && by === 'ada';
     });
     await inspector()
-      .getByRole('button', { name: /Reset its counter/ })
+      .getByRole('button', { name: /Reset counter/ })
       .click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('I understand').check();
@@ -204,7 +204,7 @@ describe('what a person does to it', () => {
     await expect.poll(() => page.getByRole('alert').count()).toBe(0);
   });
 
-  it('[K54] a node is run again in a run of its own with another input, which is said to be risky and is recorded', async () => {
+  it('[K54] a node is rerun in a new run with another input, which is marked as risky and recorded', async () => {
     await open(`/runs/${run}?node=reviewer`);
     await inspector().getByRole('button', { name: 'Rerun from here…' }).click();
     const input = page.getByLabel('Input (JSON)');
@@ -225,7 +225,7 @@ describe('what a person does to it', () => {
     });
   });
 
-  it('[K51] a run is kept for ever, with who wanted it, and let go again', async () => {
+  it('[K51] a run is kept forever, with the person’s name, and released again', async () => {
     await open(`/runs/${run}`);
     await menu('Keep forever');
     await page.getByText('kept by').waitFor();
@@ -236,7 +236,7 @@ describe('what a person does to it', () => {
 });
 
 describe('what can be relied on', () => {
-  it('[K42] a bundle is saved that a check accepts, and its run is imported as one that says so', async () => {
+  it('[K42] a valid bundle is saved, and its run is imported and marked as such', async () => {
     const { approvals } = given(await live.client.decisions({ run }));
     const done = untilStatus(run, 'completed');
     given(await live.client.resolve(approvals[0]?.approvalId as ApprovalId, { status: 'approved' }));
@@ -256,14 +256,14 @@ describe('what can be relied on', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K43] [K76] the record is verified, the page says in words that it holds, and the focus comes back', async () => {
+  it('[K43] [K76] the record is verified, the page says that it is valid, and the focus returns', async () => {
     await open(`/runs/${run}`);
     await menu('Verify record');
     const { head } = given(await live.client.run(run)).record;
     const dialog = page.getByRole('dialog', { name: 'Verify review' });
     await dialog
       .getByRole('status')
-      .getByText(/^All \d+ records hold/)
+      .getByText(/^All \d+ records are valid/)
       .waitFor();
     await dialog.getByText(head).first().waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
@@ -271,7 +271,7 @@ describe('what can be relied on', () => {
     await page.getByRole('button', { name: 'More actions' }).and(page.locator(':focus')).waitFor();
   });
 
-  it('[K44] it is replayed without a model: every frame comes out again, and nothing is spent', async () => {
+  it('[K44] it is replayed without a model: every frame is reproduced, and nothing is spent', async () => {
     // A model that is asked now has nothing to say.
     const script = path.join(path.dirname(live.plan('review')), 'models/review.json');
     renameSync(script, `${script}.gone`);
@@ -333,8 +333,8 @@ describe('for everybody', () => {
   });
 });
 
-describe('what it is by now', () => {
-  it('[K41] a run of which frames were collected says so, and what is left of them', async () => {
+describe('its current state', () => {
+  it('[K41] a run with collected frames says so, and what is left of them', async () => {
     const config = path.join(path.dirname(live.project), 'data', 'config.json');
     writeFileSync(config, JSON.stringify({ retention: { collapseAfterDays: 0, removeAfterDays: null } }));
     const { collapsed } = given(await ada.client.collect({}));
@@ -349,7 +349,7 @@ describe('what it is by now', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('[K52] a guided run says that it is one, leads to its session, and says where its journal is damaged', async () => {
+  it('[K52] a guided run is marked as one, links to its session, and says if its journal is damaged', async () => {
     const session = given(await live.guided.start({ workflowId: 'wr.bug-investigation' }));
     expect(session.stateToken).not.toBe('');
     const [guided] = given(await live.client.runs({ kind: 'guided' })).runs;
@@ -365,7 +365,7 @@ describe('what it is by now', () => {
     await page.locator('.run-note[data-kind=damaged]').getByText('damaged').waitFor();
   });
 
-  it('[K13] a run that is not there is said not to be', async () => {
+  it('[K13] a missing run is reported', async () => {
     await open('/runs/01890000-0000-7000-8000-00000000dead');
     await page.getByRole('alert').getByText('This run cannot be shown').waitFor();
     await page.getByRole('link', { name: 'All runs' }).waitFor();

@@ -84,7 +84,7 @@ async function scene({ client, plan, project, broken, guided, ...console }: Live
     ['artifacts', '/artifacts', text('bytes')],
     ['workflows', `/workflows?session=${walked.sessionId}`, page => page.locator('.react-flow__node').nth(4).waitFor()],
     ['workflow-forms', '/workflows?workflow=wr.research', text('"metricsProfile"')],
-    ['start', `/start?like=${waiting}`, page => page.getByLabel('version (if you like)').waitFor()],
+    ['start', `/start?like=${waiting}`, page => page.getByLabel('version (optional)').waitFor()],
     ['settings', '/settings', text('Safety')],
     [
       'settings-server',

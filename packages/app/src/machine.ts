@@ -21,7 +21,7 @@ export function thisMachine(): Machine {
   return { clock, rng, timers: timersOn(start, cancel), ids: createIdSource(clock, rng) };
 }
 
-/** Timers on the platform's, which fire at once if the wait is too long for them. */
+/** Splits long waits, because the platform's timers fire at once if a wait is too long for them. */
 export function timersOn<Timer>(set: (run: () => void, ms: number) => Timer, clear: (timer: Timer) => void): Timers {
   return {
     after(ms, run) {

@@ -62,8 +62,8 @@ const idOf = (at: StepAnswer, stepInstanceKey: string, channel = 'recap') =>
   at.outputs?.find(output => output.stepInstanceKey === stepInstanceKey && output.outputChannel === channel)
     ?.outputId ?? '';
 
-describe('what was handed in before', () => {
-  it('[G38] is listed with each answer, and corrected with the next step: the old stays, the new one counts', async () => {
+describe('earlier outputs', () => {
+  it('[G38] are listed with each answer, and corrected with the next step: the old one stays, the new one counts', async () => {
     const { directory, tools, start, at } = await judged();
     expect(start.outputs).toBeUndefined();
     expect(at.outputs?.map(({ stepInstanceKey, outputChannel }) => [stepInstanceKey, outputChannel])).toEqual([
@@ -109,7 +109,7 @@ describe('what was handed in before', () => {
     expect(value(await tools.continue(again)).isComplete).toBe(true);
   });
 
-  it('[G39] is not corrected into what its step would not have passed, nor with a step that is blocked', async () => {
+  it('[G39] cannot be corrected so that their step would not have passed, nor with a blocked step', async () => {
     const { directory, tools, start, at } = await judged();
     const before = filesUnder(directory);
     const look = idOf(at, 'look');
@@ -149,7 +149,7 @@ describe('what was handed in before', () => {
     expect(shown.pending?.prompt).toContain('it is red');
   });
 
-  it('[G40] a choice that the workflow keeps for the person waits, is answered in words, and the agent is told', async () => {
+  it('[G40] a choice reserved for the person waits, is answered in words, and reaches the agent', async () => {
     const { directory, tools, at } = await judged();
     expect(at.pending?.prompt).toContain('irreversible_action');
     const call = filledIn(at);

@@ -8,8 +8,8 @@ import { openTools } from './support/open-tools.ts';
 
 const research = { workflowId: 'wr.research' } as const;
 
-describe('what is not as it was left', () => {
-  it('[G18] a session that is damaged is not gone on with, not shown as a place and not offered; others are', async () => {
+describe('damage', () => {
+  it('[G18] a damaged session is not continued, shown or offered; others are', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const bad = value(await tools.start(research));
@@ -28,7 +28,7 @@ describe('what is not as it was left', () => {
     expect(value(await fresh.continue(filledIn(good))).kind).toBe('ok');
   });
 
-  it('[G18] a pinned workflow or a snapshot that is gone or changed is named, and nothing is written', async () => {
+  it('[G18] a missing or changed pinned workflow or snapshot is named, and nothing is written', async () => {
     const directory = dataDirectory();
     const start = value(await openTools(directory).start(research));
     for (const [folder, code] of [
@@ -45,7 +45,7 @@ describe('what is not as it was left', () => {
     }
   });
 
-  it('[G19] an attempt that was offered after what is recorded now is refused, not made up', async () => {
+  it('[G19] an attempt that was offered after the last record is refused, not made up', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const start = value(await tools.start(research));
@@ -58,7 +58,7 @@ describe('what is not as it was left', () => {
     expect(filesUnder(backup)).toEqual(before);
   });
 
-  it('[G20] input that does not fit is refused by name before anything is done', async () => {
+  it('[G20] invalid input is refused by name before anything is done', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const start = value(await tools.start(research));

@@ -76,9 +76,9 @@ const tries: Readonly<Record<string, (on: Tried) => Promise<StepAnswer>>> = {
 };
 type Tried = Awaited<ReturnType<typeof atAct>> & Pick<ReturnType<typeof opened>, 'tools' | 'another'>;
 
-describe('what waits for the person', () => {
+describe('a question to the person', () => {
   for (const [what, attempt] of Object.entries(tries)) {
-    it(`[G47] stays where an agent ${what}, until the person answers`, async () => {
+    it(`[G47] stays open if an agent ${what}, until the person answers`, async () => {
       for (const reason of REASONS) {
         const { tools, another, desk } = opened();
         const { look, act } = await atAct(tools);
@@ -95,7 +95,7 @@ describe('what waits for the person', () => {
     });
   }
 
-  it('[G47] is every step that the user confirms in guided mode, and each by its own question', async () => {
+  it('[G47] is asked at every step that the user confirms in guided mode, each separately', async () => {
     const { tools, desk } = opened();
     const { act } = await atAct(tools);
     const ship = value(await tools.continue(filledIn(act)));
@@ -115,7 +115,7 @@ describe('what waits for the person', () => {
     expect(value(await tools.continue(filledIn(end)))).toMatchObject({ kind: 'blocked' });
   });
 
-  it('[G47] is a gap that stays open where a person chose a mode that never stops', async () => {
+  it('[G47] is a gap that stays open in a mode that never stops', async () => {
     const { tools, directory } = opened('full_auto_never_stop');
     const { act } = await atAct(tools);
     const ship = await asking(tools, act, { reason: 'needs_user_approval', summary: 'May I?' });
@@ -133,7 +133,7 @@ describe('how far an agent goes', () => {
     { riskPolicy: 'balanced', autonomy: 'guided' },
   ] as const;
 
-  it('[G48] is what the person set: an agent does not loosen it, at the start or at a step', async () => {
+  it('[G48] is what the person set: an agent cannot loosen it, at the start or at a step', async () => {
     const { tools, directory } = opened();
     for (const preferences of looser) {
       const refused = errorOf(await tools.start({ workflowId: 'project.x', preferences }));
@@ -149,7 +149,7 @@ describe('how far an agent goes', () => {
     expect(value(await tools.continue(filledIn(act)))).toMatchObject({ preferences: defaultPreferences });
   });
 
-  it('[G48] is made stricter by an agent, and not loosened back', async () => {
+  it('[G48] can be tightened by an agent, and not loosened back', async () => {
     const { tools } = opened('full_auto_never_stop');
     const { act } = await atAct(tools);
     const strict = { autonomy: 'guided' } as const;

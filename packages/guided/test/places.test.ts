@@ -21,7 +21,7 @@ import { ports } from './support/ports.ts';
 const bugs = { workflowId: 'wr.bug-investigation' } as const;
 
 describe('places and tokens', () => {
-  it('[G5] refuses tokens that were changed, cut, of another kind, of another keyring or of nowhere', async () => {
+  it('[G5] refuses tokens that were changed, truncated, of another kind, of another keyring or of no place', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const start = value(await tools.start(bugs));
@@ -42,7 +42,7 @@ describe('places and tokens', () => {
     expect(errorOf(await empty.continue({ stateToken, ackToken })).code).toBe('TOKEN_UNKNOWN_NODE');
   });
 
-  it('[G6] refuses a token of another run, and says whose it is', async () => {
+  it('[G6] refuses a token of another run, and names its run', async () => {
     const tools = openTools(dataDirectory());
     const one = value(await tools.start(bugs));
     const two = value(await tools.start({ workflowId: 'wr.research' }));
@@ -57,7 +57,7 @@ describe('places and tokens', () => {
     expect(errorOf(marked).code).toBe('TOKEN_SCOPE_MISMATCH');
   });
 
-  it('[G7] forks where a place is left again, and shows the branches there', async () => {
+  it('[G7] forks when a place is left again, and shows the branches there', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const start = value(await tools.start(bugs));
@@ -74,7 +74,7 @@ describe('places and tokens', () => {
     expect(third.pending?.prompt).toContain(`### Branch ${first.nodeId}`);
   });
 
-  it('[G8] keeps a checkpoint once, with its notes, and goes on from it', async () => {
+  it('[G8] creates a checkpoint once, with its notes, and continues from it', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const start = value(await tools.start(bugs));
@@ -93,8 +93,8 @@ describe('places and tokens', () => {
   });
 });
 
-describe('what is recorded with a step', () => {
-  it('[G9] keeps the context: what is sent is merged, null deletes, prompts and conditions read it', async () => {
+describe('the record of a step', () => {
+  it('[G9] keeps the context: input is merged, null deletes, prompts and conditions read it', async () => {
     const directory = dataDirectory();
     const flows = dataDirectory();
     writeWorkflow(flows, 'ask.json', {
@@ -135,7 +135,7 @@ describe('what is recorded with a step', () => {
     expect(value(await tools.continue(filledIn(end))).isComplete).toBe(true);
   });
 
-  it('[G10] holds the preferences of the person, and warns where they go further', async () => {
+  it('[G10] keeps the preferences of the person, and warns if they go further', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory, { preferences: modePresets.guided });
     const start = value(await tools.start(bugs));
@@ -155,7 +155,7 @@ describe('what is recorded with a step', () => {
     expect(value(await tools.continue({ stateToken: other.stateToken })).preferences).toEqual(house);
   });
 
-  it('[G11] records capabilities with their provenance, divergences, and choices that were not asked for', async () => {
+  it('[G11] records capabilities with their provenance, divergences, and unrequested choices', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const start = value(await tools.start(bugs));
@@ -188,7 +188,7 @@ describe('what is recorded with a step', () => {
     expect(diverged).toEqual(['efficiency_skip', 'missing_user_context']);
   });
 
-  it('[G12] waits for the person where a step asks for it; the answer is recorded once and lets the walk go on', async () => {
+  it('[G12] waits for the person if a step asks for it; the answer is recorded once and lets the walk continue', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const desk = openGuidedDesk({ dataDirectory: directory, ports, rng: seededRng(1) });
@@ -252,7 +252,7 @@ describe('what is recorded with a step', () => {
     expect(taken).toMatchObject({ runId: two.runId, pending: { prompt: expect.stringContaining('About quokkas.') } });
   });
 
-  it('[G14] goes on with the workflow that it began with, and says when the source is another now', async () => {
+  it('[G14] continues with the workflow it started with, and reports a changed source', async () => {
     const flows = dataDirectory();
     const flow = (prompt: string) => ({
       id: 'project.short',

@@ -45,7 +45,7 @@ async function markOnAndOn(start: StepAnswer, callers: readonly Call[]): Promise
 }
 
 describe('calls in quick succession', () => {
-  it('[G41] of one process are never refused, nor are those that come while others of it are under way', async () => {
+  it('[G41] of one process are never refused, nor are those that come while others are running', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const start = value(await tools.start({ workflowId: 'wr.research' }));

@@ -34,7 +34,7 @@ async function started(directory: string, workflowId = 'wr.research') {
 }
 
 describe('collecting guided sessions', () => {
-  it('[G27] deletes sessions past their time, then what only they needed; what is kept, young or needed stays', async () => {
+  it('[G27] deletes sessions past their time, then what only they needed; kept, young and needed content stays', async () => {
     const directory = dataDirectory();
     const old = await started(directory);
     const kept = await started(directory);
@@ -79,7 +79,7 @@ describe('collecting guided sessions', () => {
     for (const other of [kept, young]) expect((await walk(tools, other)).last.isComplete).toBe(true);
   });
 
-  it('[G27] a workflow and snapshots that no session needs go with the last one; a process that knew them goes on', async () => {
+  it('[G27] a workflow and snapshots that no session needs go with the last one; a process that knew them keeps working', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const old = value(await tools.start({ workflowId: 'wr.research' }));
@@ -92,7 +92,7 @@ describe('collecting guided sessions', () => {
     expect((await walk(openTools(directory), again)).last.isComplete).toBe(true);
   });
 
-  it('[G27] what is written waits for a sweep, and a sweep for what is written', async () => {
+  it('[G27] writes wait for a sweep, and a sweep for writes', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const turns = async () => {
@@ -125,7 +125,7 @@ describe('collecting guided sessions', () => {
     expect(isSwept).toBe(true);
   });
 
-  it('[G28] a kept session stays until it is let go; one that is being written, or was just written, stays', async () => {
+  it('[G28] a kept session stays until it is released; one that is being written, or was just written, stays', async () => {
     const directory = dataDirectory();
     const { sessionId } = await started(directory);
     const options = { dataDirectory: directory, ports };
@@ -148,7 +148,7 @@ describe('collecting guided sessions', () => {
     expect(errorOf(await keepSession(options, nobody, true)).code).toBe('session/unknown');
   });
 
-  it('[G29] deletes nothing at all where a journal cannot be trusted, and says which', async () => {
+  it('[G29] deletes nothing if a journal cannot be trusted, and names it', async () => {
     for (const damage of ['session', 'run']) {
       const directory = dataDirectory();
       const bad = await started(directory);
@@ -177,7 +177,7 @@ describe('collecting guided sessions', () => {
     }
   });
 
-  it('[G30] a collection that is killed anywhere leaves every session whole or gone, and the next one ends its work', async () => {
+  it('[G30] a collection killed anywhere leaves every session complete or gone, and the next one finishes its work', async () => {
     const script = childScript(import.meta.dirname, 'support/collect-child.ts');
     const run = (directory: string, at: number) => startChild(script, directory, at).ended;
     for (const at of process.env.SIGNALBOX_SOAK === '1' ? Array.from({ length: 40 }, (_, index) => index) : [0, 1, 3]) {
@@ -198,7 +198,7 @@ describe('collecting guided sessions', () => {
     }
   });
 
-  it('[G30] what killed imports left is removed when it is old', async () => {
+  it('[G30] remains of killed imports are removed when they are old', async () => {
     const directory = dataDirectory();
     for (const name of ['.importing-old', '.importing-young']) {
       mkdirSync(path.join(directory, name));

@@ -28,7 +28,7 @@ import { ports } from './support/ports.ts';
 const features = { workflowId: 'wr.feature-development', context: { slices: ['one'] } } as const;
 
 describe('looking at guided sessions', () => {
-  it('[G31] lists every session with its runs, where they are and what waits, and shows one as a graph', async () => {
+  it('[G31] lists every session with its runs, their positions and questions, and shows one as a graph', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const done = (await walk(tools, value(await tools.start({ workflowId: 'wr.code-review' })))).last;
@@ -66,7 +66,7 @@ describe('looking at guided sessions', () => {
     expect(errorOf(findSession({ dataDirectory: directory, ports }, '0')).message).toContain('2 sessions begin with 0');
   });
 
-  it('[G31] says where the source of a workflow is no longer what a run is pinned to', async () => {
+  it('[G31] reports a workflow source that no longer matches a run’s pin', async () => {
     const directory = dataDirectory();
     const flows = dataDirectory();
     const directories = [{ kind: 'project', directory: flows }] as const;
@@ -92,7 +92,7 @@ describe('looking at guided sessions', () => {
     expect(await source()).toEqual({ kind: 'gone' });
   });
 
-  it('[G32] shows of a damaged session what is valid, says so, and of none at all that there is none', async () => {
+  it('[G32] shows the valid part of a damaged session, says so, and reports a missing one', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const start = value(await tools.start({ workflowId: 'wr.research' }));
@@ -122,7 +122,7 @@ describe('looking at guided sessions', () => {
     expect(value(openGuidedDesk({ dataDirectory: directory, ports, rng: seededRng(1) }).waiting())).toEqual([]);
   });
 
-  it('[G33] keeps summaries beside the journals: deleted, damaged or older ones change no answer', async () => {
+  it('[G33] stores summaries beside the journals: deleted, damaged or older ones change no answer', async () => {
     const directory = dataDirectory();
     const options = { dataDirectory: directory, ports };
     const tools = openTools(directory);
@@ -154,8 +154,8 @@ describe('looking at guided sessions', () => {
   });
 });
 
-describe('the keys of tokens', () => {
-  it('[G34] are rotated by hand: tokens of the key before stay good until the next rotation, and then are told so', async () => {
+describe('token keys', () => {
+  it('[G34] are rotated by hand: tokens of the previous key stay valid until the next rotation, and are refused afterwards', async () => {
     const directory = dataDirectory();
     const options = { dataDirectory: directory, ports, rng: seededRng(7) };
     expect(value(listTokenKeys(options))).toEqual([]);

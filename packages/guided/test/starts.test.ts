@@ -45,7 +45,7 @@ function toolsWith(...workflows: readonly JsonObject[]) {
 }
 
 describe('a start', () => {
-  it('[G21] that cannot choose a first step says what is missing and leaves nothing; where it never stops, it is a gap', async () => {
+  it('[G21] that cannot choose a first step says what is missing and leaves nothing; if it never stops, it is a gap', async () => {
     const { directory, tools } = toolsWith(loopFirst);
     const refused = errorOf(await tools.start({ workflowId: 'project.each' }));
     expect(refused).toMatchObject({ code: 'VALIDATION_ERROR', suggestion: expect.stringContaining('files') });
@@ -61,7 +61,7 @@ describe('a start', () => {
     expect(kinds).toEqual(['session_created', 'run_started', 'context_set', 'node_created', 'decision_trace_appended']);
   });
 
-  it('[G21] whose conditions leave nothing to do is complete, and says so; an id of the old form is warned of', async () => {
+  it('[G21] whose conditions leave nothing to do is complete, and says so; an id of the old form causes a warning', async () => {
     const { tools } = toolsWith(skipsAll);
     const done = value(await tools.start({ workflowId: 'old-style' }));
     expect(done).toMatchObject({ isComplete: true, pending: null, nextIntent: 'complete', nextCall: null });

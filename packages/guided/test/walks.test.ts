@@ -60,7 +60,7 @@ describe('a guided workflow', () => {
     expect(filesUnder(directory)).toEqual(before);
   });
 
-  it('[G3] answers a blocked attempt again as it was, also after a later one went through', async () => {
+  it('[G3] repeats the answer to a blocked attempt, even after a later one passed', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const start = value(await tools.start({ workflowId: 'wr.bug-investigation' }));
@@ -82,7 +82,7 @@ describe('a guided workflow', () => {
     expect(JSON.stringify(value(await tools.continue(filledIn(start))))).toBe(JSON.stringify(blocked));
   });
 
-  it('[G4] is shown again without a change, with what was noted before', async () => {
+  it('[G4] is shown again without a change, with the earlier notes', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);
     const start = value(await tools.start({ workflowId: 'wr.bug-investigation' }));

@@ -8,7 +8,7 @@ const render = () => {
 };
 
 describe('the outline of a plan', () => {
-  it('[P160] is its name, what it is for, and what a start may give as JSON Schema', () => {
+  it('[P160] is its name, its purpose, and the JSON Schema of its input', () => {
     const plan = definePlan({
       name: 'release',
       description: 'Makes a release.',
@@ -37,7 +37,7 @@ describe('the outline of a plan', () => {
     });
   });
 
-  it('[P160] has no schema where the plan takes anything', () => {
+  it('[P160] has no schema if the plan takes anything', () => {
     expect(outlineOf(definePlan({ name: 'any', render }))).toEqual({ name: 'any' });
   });
 
@@ -54,7 +54,7 @@ describe('the outline of a plan', () => {
     });
   });
 
-  it('[P160] keeps descriptions to a size, and a plan refuses one that is no text', () => {
+  it('[P160] bounds descriptions, and a plan refuses one that is not text', () => {
     const { description = '' } = outlineOf(definePlan({ name: 'long', description: 'é'.repeat(9_000), render }));
     expect(Buffer.byteLength(description)).toBeLessThanOrEqual(4_096);
     const written = { name: 'wrong', description: 7, render } as unknown as AnyPlan;

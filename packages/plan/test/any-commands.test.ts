@@ -84,7 +84,7 @@ function watched(world: Harness, faults: string[], process: { isDead: boolean })
   };
 }
 
-it('[P67, P74] whatever is asked of a run and its children, in any order, it can be taken up and comes to its end', async () => {
+it('[P67, P74] whatever commands a run and its children get, in any order, it can be resumed and ends', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(acts, { maxLength: 14 }), async script => {
       const world = harness();

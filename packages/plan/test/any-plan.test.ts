@@ -97,7 +97,7 @@ function dying(world: Harness, death: { readonly commit: number; readonly durabl
   };
 }
 
-it('[P41, P52] any plan runs every task as often as its structure says, also when processes die on the way', async () => {
+it('[P41, P52] any plan runs every task as often as its structure says, even when processes die on the way', async () => {
   const deaths = fc.array(fc.record({ commit: fc.integer({ min: 1, max: 6 }), durable: fc.boolean() }), {
     maxLength: 3,
   });

@@ -62,7 +62,7 @@ describe('loading a plan', () => {
     });
   });
 
-  it('[P54] tells the import closure: local files by digest, packages by version', () => {
+  it('[P54] returns the import closure: local files by digest, packages by version', () => {
     write({
       'plans/hello.tsx': hello.replace('./lib/', '../shared/'),
       'shared/greeting.ts': `import { suffix } from 'tiny';\nimport './data.json' with { type: 'json' };\n${greeting}export const all = suffix;\n`,
@@ -103,7 +103,7 @@ describe('loading a plan', () => {
       return JSON.parse(stdout);
     }
 
-    it('is the one that the engine has, with all that it exports, if it has none', () => {
+    it('is the engine’s, with all its exports, if it has none', () => {
       const same = `Object.keys(zod).every(name => all[name] === zod[name]) && Object.keys(all).length === Object.keys(zod).length`;
       const seen = seenBy(
         `import * as all from 'zod';\nimport z, { enum as words } from 'zod/v4';`,
@@ -116,7 +116,7 @@ describe('loading a plan', () => {
       ]);
     });
 
-    it('is its own where it has one, and its packages have that too', () => {
+    it('is its own if it has one, which its packages share', () => {
       const manifest = (name: string, version: string) =>
         JSON.stringify({ name, version, type: 'module', exports: './index.js' });
       write({
@@ -135,7 +135,7 @@ describe('loading a plan', () => {
     });
   });
 
-  it('[P55] loads again what changed', () => {
+  it('[P55] loads changed files again', () => {
     const plan = (name: string) =>
       `import { definePlan } from 'signalbox';\nimport { name } from './name.ts';\nexport default definePlan({ name, render: () => null });\n// ${name}\n`;
     write({ 'a.tsx': plan('a'), 'name.ts': `export const name = 'one';` });
@@ -156,7 +156,7 @@ describe('loading a plan', () => {
     expect({ stdout, stderr }).toEqual({ stdout: '["one","two"]\n', stderr: '' });
   });
 
-  it('[P81] loads files as they were kept, whatever is in their place now, with the author’s lines', () => {
+  it('[P81] loads stored files, whatever is in their place now, with the author’s lines', () => {
     write({
       'plans/hello.tsx': hello.replace('./lib/', '../shared/'),
       'shared/greeting.ts': `import words from './words.json' with { type: 'json' };\nimport { end } from './end.mjs';\nexport const greeting = (name: string): string => words.hello + ' ' + name + end;\n`,
@@ -243,7 +243,7 @@ describe('loading a plan', () => {
     });
   });
 
-  it('[P235] quotes nothing of a file that is no code but is called so', () => {
+  it('[P235] quotes nothing of a file that only has the name of code', () => {
     const secret = ['hunter2', 'AbC-dEf_0123456789'].join('');
     const texts = [
       secret,

@@ -110,7 +110,7 @@ function mortal(world: Harness, process: { isDead: boolean }): Commit {
   };
 }
 
-it('[P110] whatever was asked of a run, whichever processes died: its frames and those of its children come out again', async () => {
+it('[P110] whatever commands a run got, whichever processes died: its frames and those of its children are reproduced', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(acts, { maxLength: 14 }), async script => {
       const world = harness();

@@ -51,7 +51,7 @@ function greeting(words: (text: string) => string, title = 'greet') {
 }
 
 describe('a replay', () => {
-  it('[P161] of a run that goes on meanwhile is of what the run had when it was begun', async () => {
+  it('[P161] of an active run covers what the run had when the replay started', async () => {
     const run = await recorded(greeting(text => text));
     const record = await run.runs.run(run.run);
     const events = await run.runs.events(run.run, 0, 1_000);
@@ -69,7 +69,7 @@ describe('a replay', () => {
     expect(record?.frames).toBeGreaterThan(1);
   });
 
-  it('[P162] goes on when whoever is told of a frame is done with it', async () => {
+  it('[P162] continues when the callback of a frame is done', async () => {
     const { runs, run } = await recorded(greeting(text => text));
     const told: string[] = [];
     const onFrame = async (frame: number) => {
@@ -149,7 +149,7 @@ describe('a replay', () => {
     });
   });
 
-  it('[P112] shows what a render made otherwise, and where it is written', async () => {
+  it('[P112] shows what a render changed, and where it is written', async () => {
     const run = await recorded(greeting(text => text));
     const { difference, verified } = await run.replay(greeting(text => text, 'say hello'));
     expect(verified).toBe(0);
@@ -178,7 +178,7 @@ describe('a replay', () => {
     });
   });
 
-  it('[P113] tells a record that was changed from a plan that renders otherwise', async () => {
+  it('[P113] tells a changed record apart from a plan that renders differently', async () => {
     const run = await recorded(greeting(text => text));
     const forged = (frame: Frame): Frame => ({ ...frame, digest: `sha256:${'0'.repeat(64)}` as Frame['digest'] });
     const frames = altered(run.runs, {
@@ -219,21 +219,21 @@ describe('a replay', () => {
   });
   const query = () => [{ count: clock.rows++ }];
 
-  it('[P115] gives renders what they read then: volatile state and answers of queries', async () => {
+  it('[P115] gives renders the recorded values: volatile state and query answers', async () => {
     const run = await recorded(watching, { query });
     const { frames = 0 } = (await run.runs.run(run.run)) ?? {};
     expect(frames).toBeGreaterThan(3);
     expect(await run.replay()).toMatchObject({ verified: frames, unverified: [] });
   });
 
-  it('[P114] does not call a frame verified that read what was not recorded, and ends where it cannot go on', async () => {
+  it('[P114] does not count a frame as verified that read something unrecorded, and ends if it cannot continue', async () => {
     const run = await recorded(watching, { query, keepVolatile: false });
     const report = await run.replay();
     expect(report).toMatchObject({ verified: 0, unverified: [0] });
     expect(report.difference).toBeUndefined();
   });
 
-  it('[P116] follows a run that was edited, and a fork of it, from the frame that the fork began with', async () => {
+  it('[P116] follows an edited run, and its fork from the first frame', async () => {
     const counting = definePlan({
       name: 'counting',
       state: z.object({ n: z.number().default(0) }),

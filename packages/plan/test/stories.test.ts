@@ -110,7 +110,7 @@ describe('whole runs', () => {
 </plan>`);
   });
 
-  it('[P41] phases with nested steps and parallel agents run in their order, at most so many at once', async () => {
+  it('[P41] phases with nested steps and parallel agents run in order, within the limit', async () => {
     const world = harness();
     const log: string[] = [];
     let busy = 0;
@@ -163,7 +163,7 @@ describe('whole runs', () => {
     expect(log.indexOf('+e')).toBeGreaterThan(log.indexOf('-d'));
   });
 
-  it('[P22, P52] a loop of five whose process dies in the third body goes on with the third', async () => {
+  it('[P22, P52] a loop of five whose process dies in the third body continues with the third', async () => {
     const world = harness();
     const begun: number[] = [];
     let dies = true;
@@ -199,7 +199,7 @@ describe('whole runs', () => {
     expect(begun).toEqual([0, 1, 2, 2, 3, 4]);
   });
 
-  it('[P42] an agent that fails tells its handler, and the plan goes another way', async () => {
+  it('[P42] a failing agent calls its handler, and the plan takes another way', async () => {
     const world = harness();
     const executor: TaskExecutor = {
       execute: async ({ node }) =>
@@ -228,7 +228,7 @@ describe('whole runs', () => {
     expect(items).toMatchObject([{ trigger: 'claude.error', node: 'bad', handler: 'onError' }]);
   });
 
-  it('[P42] a rate limit blocks the node for as long as the provider asked, over a restart too', async () => {
+  it('[P42] a rate limit blocks the node for as long as the provider asked, even over a restart', async () => {
     const world = harness();
     const times: number[] = [];
     const start = Date.parse(world.now());
@@ -255,7 +255,7 @@ describe('whole runs', () => {
     expect((await world.runs.tasks(world.run)).map(({ retryCount }) => retryCount)).toEqual([1]);
   });
 
-  it('[P37] a plan that changes its own state without end is halted, with the effect and what it wrote', async () => {
+  it('[P37] a plan that changes its own state without end is halted, with the effect and its writes', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'storm',

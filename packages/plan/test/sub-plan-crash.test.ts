@@ -161,7 +161,7 @@ async function stateLog(world: Harness, records: readonly { readonly id: RunId; 
 }
 
 describe('a run with child runs whose process dies', () => {
-  it('[P67] ends as if nothing had happened: no child begins twice, none is left behind', async () => {
+  it('[P67] ends as if nothing had happened: no child starts twice, none is left behind', async () => {
     const whole = await play(0, 'never');
     expect(whole.end).toEqual({
       status: 'completed',
@@ -190,7 +190,7 @@ describe('a run with child runs whose process dies', () => {
     }
   });
 
-  it('[P67] also when every process dies after a few commits', async () => {
+  it('[P67] even when every process dies after a few commits', async () => {
     const whole = await play(0, 'never');
     for (const when of ['before', 'after'] as const) {
       for (let at = 8; at < 20; at++) {

@@ -8,7 +8,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { auth, code, httpAsker, json, TOKEN, UNKNOWN } from './http-asker.ts';
 import { bundleOf } from './scripted-host.ts';
 
-it('[V70] a run is downloaded as the file that was written of it', async () => {
+it('[V70] a run is downloaded exactly as its exported file', async () => {
   const { host, ask } = httpAsker();
   const { id } = await host.begin('release');
   const answered = await ask('GET', `/api/runs/${id}/bundle`);
@@ -18,7 +18,7 @@ it('[V70] a run is downloaded as the file that was written of it', async () => {
   expect(await code(ask('GET', `/api/runs/${UNKNOWN}/bundle`))).toEqual([404, 'run/unknown']);
 });
 
-it('[V273] asking for no more than the headers of a download leaves no file and keeps none open', async () => {
+it('[V273] requesting only the headers of a download leaves no file and keeps none open', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'exports-'));
   vi.stubEnv('TMPDIR', folder);
   onTestFinished(() => {
@@ -33,7 +33,7 @@ it('[V273] asking for no more than the headers of a download leaves no file and 
   await expect.poll(() => readdirSync(folder)).toEqual([]);
 });
 
-it('[V71] a bundle is taken in from its file, as whoever asks, or refused with what is wrong', async () => {
+it('[V71] a bundle is imported from its file in the caller’s name, or refused with the reason', async () => {
   const { host, ask } = httpAsker();
   const { id } = await host.begin('release');
   const head = (await host.store.run(id))?.head;
@@ -51,7 +51,7 @@ it('[V71] a bundle is taken in from its file, as whoever asks, or refused with w
   expect(await code(ask('POST', '/api/imports', { body: {} }))).toEqual([400, 'VALIDATION_ERROR']);
 });
 
-it('[V225] what is not a bundle is refused with 400 and the envelope, whatever it is', async () => {
+it('[V225] anything but a bundle is refused with 400 and the envelope', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'imports-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const home = await openHome({

@@ -35,7 +35,7 @@ describe('the console', () => {
     ];
   };
 
-  it('[V34] is one page for all its rooms, and its files by name', async () => {
+  it('[V34] is one page for all its paths, and its files by name', async () => {
     const page = [200, 'text/html; charset=utf-8', 'no-cache', '<!doctype html><title>page</title>'];
     expect(await get('/')).toEqual(page);
     expect(await get('/runs/01890000-0000-7000-8000-00000000dead')).toEqual(page);
@@ -61,7 +61,7 @@ describe('the console', () => {
     expect(text).toContain('request/unknown-route');
   });
 
-  it('[V34] does not take the place of the API', async () => {
+  it('[V34] does not shadow the API', async () => {
     expect((await get('/api'))[0]).toBe(401);
     expect((await get('/api/runs'))[0]).toBe(401);
   });

@@ -20,7 +20,7 @@ async function begun() {
 }
 
 describe('forks over HTTP', () => {
-  it('[V60] are made at a frame, at a call and at a node, by whoever asks', async () => {
+  it('[V60] are made at a frame, at a call and at a node, in the caller’s name', async () => {
     const run = await begun();
     const options = { name: 'again', paused: true, acceptEffects: true };
     const made = await post(`/api/runs/${run}/fork`, { frame: 0, ...options }, ADAS_TOKEN);
@@ -36,7 +36,7 @@ describe('forks over HTTP', () => {
     ]);
   });
 
-  it('[V61] interventions name who asked', async () => {
+  it('[V61] interventions record the caller', async () => {
     const run = await begun();
     await post(`/api/runs/${run}/nodes/build/retry`, { policy: { retries: 5 } }, ADAS_TOKEN);
     await post(`/api/runs/${run}/nodes/loop/reset`, {});
@@ -53,7 +53,7 @@ describe('forks over HTTP', () => {
     ]);
   });
 
-  it('[V62] [V63] lineage, checkpoints and undo answer what the wire says', async () => {
+  it('[V62] [V63] lineage, checkpoints and undo match the wire schemas', async () => {
     const run = await begun();
     expect(lineage.parse(await json(asker.ask('GET', `/api/runs/${run}/lineage`)))).toEqual({ forks: [] });
     expect(checkpointList.parse(await json(asker.ask('GET', `/api/runs/${run}/checkpoints`)))).toEqual({
@@ -70,7 +70,7 @@ describe('forks over HTTP', () => {
     expect(await code(post(`/api/runs/${UNKNOWN}/fork`, { frame: 0 }))).toEqual([404, 'run/unknown']);
   });
 
-  it('[V175] a rollback answers what it changes and the new run, in the name of who asks', async () => {
+  it('[V175] a rollback returns what it changes and the new run, in the caller’s name', async () => {
     const run = await begun();
     const path = `/api/runs/${run}/rollback`;
     const call = 't/1/1/0';
@@ -96,7 +96,7 @@ describe('forks over HTTP', () => {
     expect(asker.host.rolledBack.length).toBe(2);
   });
 
-  it('[V64] what does not fit is refused, and nothing is done', async () => {
+  it('[V64] invalid requests are refused, and nothing is done', async () => {
     const run = await begun();
     const bodies: readonly (readonly [string, object])[] = [
       ['fork', {}],

@@ -106,7 +106,7 @@ describe('guided runs', () => {
     }
   });
 
-  it('[V124] show as the contract has them: every step that was reached a node, every way between two an edge', async () => {
+  it('[V124] have the contract’s form: every reached step is a node, every way between two an edge', async () => {
     const started = await start();
     const second = value(await tools.continue(filledIn(started)));
     const snapshot = runSnapshot.parse(await read(`/api/runs/${started.runId}`));
@@ -127,7 +127,7 @@ describe('guided runs', () => {
     expect([kind, guided?.pendingStep?.title, record.head]).toEqual(['guided', second.pending?.title, record.head]);
   });
 
-  it('[V124] that came to their end are completed, and all their steps are done', async () => {
+  it('[V124] that ended are completed, with all their steps done', async () => {
     let last = await start();
     for (let step = 0; step < 60 && !last.isComplete; step += 1) last = value(await tools.continue(filledIn(last)));
     const snapshot = runSnapshot.parse(await read(`/api/runs/${last.runId}`));
@@ -139,7 +139,7 @@ describe('guided runs', () => {
     expect(patches.at(-1)).toMatchObject({ status: 'completed' });
   });
 
-  it('[V132] keep what was handed in: it is found by its id, listed with its run and among all, and its content is as it was', async () => {
+  it('[V132] keep handed-in artifacts: found by id, listed with their run and among all, with unchanged content', async () => {
     let last = await start();
     for (let step = 0; step < 60 && !last.isComplete; step += 1) last = value(await tools.continue(filledIn(last)));
     const { artifacts } = runSnapshot.parse(await read(`/api/runs/${last.runId}`));
@@ -167,7 +167,7 @@ describe('guided runs', () => {
     expect(await code(ask('GET', `/api/artifacts/${UNKNOWN}`))).toEqual([404, 'artifact/unknown']);
   });
 
-  it('[V125] have events in the envelope of all events, numbered from 0, with the heads of their journal', async () => {
+  it('[V125] have events in the common envelope, numbered from 0, with the heads of their journal', async () => {
     const started = await start();
     await asking(started, 'needs_user_account_access', 'May I see the build server?');
     const all = eventList.parse(await read(`/api/runs/${started.runId}/events`));
@@ -219,7 +219,7 @@ describe('guided runs', () => {
     expect((await queue(`?run=${started.runId}&status=answered`)).length).toBe(1);
   });
 
-  it('[V127] that want a yes take one, and a no with its reason', async () => {
+  it('[V127] that need a yes accept one, or a no with its reason', async () => {
     for (const [body, answer] of [
       [
         { status: 'approved', rationale: 'go on' },
@@ -240,7 +240,7 @@ describe('guided runs', () => {
     }
   });
 
-  it('[V144] are executions of the operator, too: listed, read and answered over MCP as over HTTP', async () => {
+  it('[V144] are executions of the operator too: listed, read and answered over MCP as over HTTP', async () => {
     const started = await start();
     await asking(started, 'needs_user_environment_action', 'Restart the machine, please.');
     const client = new Client({ name: 'operator', version: '1' });
@@ -342,7 +342,7 @@ describe('guided runs', () => {
     again.close();
   });
 
-  it('[V126] are among all runs that are watched, and come again when another process writes them', async () => {
+  it('[V126] are among all watched runs, and are sent again when another process writes them', async () => {
     const client = await liveClient(url, { token: TOKEN });
     client.say({ kind: 'subscribe', run: 'all' });
     const { runs } = await client.first('runs');

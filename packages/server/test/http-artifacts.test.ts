@@ -20,7 +20,7 @@ const headersOf = ({ status, headers }: Response) => ({
 });
 
 describe('artifacts over HTTP', () => {
-  it('[V75] are listed by run, kind and key, newest first and in pages, of a key only the last version', async () => {
+  it('[V75] are listed by run, kind and key, newest first and in pages, only the last version of a key', async () => {
     const [one, other] = [await host.begin('one'), await host.begin('two')];
     const first = await keep(one.id, '{"current":1,"total":2}', { kind: 'progress', key: 'build' });
     const second = await keep(one.id, '{"current":2,"total":2}', { kind: 'progress', key: 'build' });
@@ -78,7 +78,7 @@ describe('artifacts over HTTP', () => {
     expect(await answer.text()).toBe('<script>alert(1)</script>');
   });
 
-  it('[V76] have a name that is nothing but a name', async () => {
+  it('[V76] have a name without a path', async () => {
     const { id: run } = await host.begin('one');
     const nameOf = async (name: string, mimeType = 'text/markdown') => {
       const id = await keep(run, 'x', { name, mimeType });
@@ -91,7 +91,7 @@ describe('artifacts over HTTP', () => {
     );
   });
 
-  it('[V77] are sent in part where a part is asked for', async () => {
+  it('[V77] are sent in part on request', async () => {
     const { id: run } = await host.begin('one');
     const id = await keep(run, '0123456789');
     const part = async (range: string, more: Record<string, string> = {}) => {
@@ -124,7 +124,7 @@ describe('artifacts over HTTP', () => {
 });
 
 describe('the changes of a workspace over HTTP', () => {
-  it('[V79] are those up to the frame that is asked for', async () => {
+  it('[V79] go up to the requested frame', async () => {
     const scripted = await host.begin('one');
     expect(await code(ask('GET', `/api/runs/${scripted.id}/diff`))).toEqual([404, 'workspace/none']);
     const blob = async (text: string) => {

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 describe('history', () => {
-  it('[V13] events come in pages, from any of them on', async () => {
+  it('[V13] events are paged, starting at any of them', async () => {
     const scripted = await host.begin('release');
     for (const turn of [1, 2, 3, 4]) await scripted.state('turn', turn);
     const page = await json(ask('GET', `/api/runs/${scripted.id}/events?from=1&limit=2&view=stored`));
@@ -21,7 +21,7 @@ describe('history', () => {
     expect(await json(ask('GET', `/api/runs/${scripted.id}/events?from=5`))).toEqual({ events: [], next: 5 });
   });
 
-  it('[V14] frames, trees and state are those of the frame that is asked for', async () => {
+  it('[V14] frames, trees and state are those of the requested frame', async () => {
     const scripted = await host.begin('release');
     await scripted.render(releasePlan);
     await scripted.state('turn', 1);
@@ -54,7 +54,7 @@ describe('history', () => {
     expect((await read('?key=other')).transitions).toEqual([]);
   });
 
-  it('[V16] tasks and what agents said in them', async () => {
+  it('[V16] tasks and agent output', async () => {
     const scripted = await host.begin('release');
     const task = await scripted.startTask('review');
     await scripted.say(task, 'I look', ' at it');
@@ -72,7 +72,7 @@ describe('history', () => {
 describe('approvals', () => {
   const proposal = { tool: 'bash', args: { cmd: 'make deploy' }, reason: 'the release is ready' };
 
-  it('[V17] are the open decisions of all runs, as the contract shows them and as we keep them', async () => {
+  it('[V17] are the open decisions of all runs, in the contract’s form and in ours', async () => {
     const one = await host.begin('one');
     const two = await host.begin('two');
     const decision = await one.ask('review', proposal);
@@ -116,7 +116,7 @@ describe('approvals', () => {
     expect((await json(ask('GET', '/api/approvals?status=answered'))).approvals).toHaveLength(1);
   });
 
-  it('[V18] take our answer in full', async () => {
+  it('[V18] accept our full answer', async () => {
     const scripted = await host.begin('one');
     const { id } = await scripted.ask('sign-off', { prompt: 'Which?' }, 'choice');
     const resolution = {
@@ -129,7 +129,7 @@ describe('approvals', () => {
     expect(answer).toMatchObject({ resolution: { status: 'approved' }, decision: { resolution } });
   });
 
-  it('[V19] are answered once, and not about something else than was shown', async () => {
+  it('[V19] are answered once, and only for the shown proposal', async () => {
     const scripted = await host.begin('one');
     const decision = await scripted.ask('review', proposal);
     const answer = (body: Json) => ask('POST', `/api/approvals/${decision.id}/resolve`, { body });
@@ -140,7 +140,7 @@ describe('approvals', () => {
     expect(await code(answer({ status: 'approved' }))).toEqual([409, 'decision/answered']);
   });
 
-  it('[V19] that are not there, or answers that are none, are refused', async () => {
+  it('[V19] that do not exist, or invalid answers, are refused', async () => {
     const scripted = await host.begin('one');
     const { id } = await scripted.ask('review', proposal);
     const resolve = (of: string, body: Json) => code(ask('POST', `/api/approvals/${of}/resolve`, { body }));

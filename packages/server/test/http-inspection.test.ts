@@ -75,7 +75,7 @@ describe('a node', () => {
     }
   });
 
-  it('[V98] is shown with everything that it was given', async () => {
+  it('[V98] is shown with its complete input', async () => {
     expect(await value(client.nodeInput(run, 'a/b c', 0))).toMatchObject({
       node: 'a/b c',
       kind: 'task',
@@ -89,7 +89,7 @@ describe('a node', () => {
     expect(await value(client.nodeInput(run, 'talk'))).toMatchObject({ frame: frames - 1, props: { name: 'talk' } });
   });
 
-  it('[V98] that is not there, in a frame that is not there, of no run: each is refused', async () => {
+  it('[V98] that does not exist, in a missing frame, or of a missing run is refused', async () => {
     expect(await refused('GET', `/runs/${run}/nodes/nobody/input`)).toEqual([404, 'run/node-unknown']);
     expect(await refused('GET', `/runs/${run}/nodes/talk/input?frame=99`)).toEqual([404, 'run/frame-unknown']);
     expect(await refused('GET', `/runs/${UNKNOWN}/nodes/talk/input`)).toEqual([404, 'run/unknown']);
@@ -106,7 +106,7 @@ describe('plans', () => {
     expect(await refused('GET', '/plans?limit=0')).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('[V100] are described with JSON Schema of what they take, or with what is wrong with them', async () => {
+  it('[V100] are described with the JSON Schema of their input, or with what is wrong with them', async () => {
     expect(await value(client.describePlan(file))).toMatchObject({
       file,
       name: 'greet',
@@ -123,7 +123,7 @@ describe('plans', () => {
       expect(await refused('GET', `/plans/describe${query}`)).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('[V100] say where an input does not fit when they are started', async () => {
+  it('[V100] say where an input is invalid when they are started', async () => {
     const started = await client.start({ file, input: { names: ['Ada', 7, false] } });
     expect(started).toMatchObject({
       ok: false,
@@ -134,7 +134,7 @@ describe('plans', () => {
 });
 
 describe('a run', () => {
-  it('[V101] is verified, also against a head that was noted', async () => {
+  it('[V101] is verified, optionally against a noted head', async () => {
     const check = await value(client.verify(run));
     expect(check).toMatchObject({ ok: true, run, journal: { health: 'healthy' } });
     expect((await value(client.verify(run, { expectHead: check.head }))).ok).toBe(true);
@@ -147,7 +147,7 @@ describe('a run', () => {
     expect(await refused('POST', `/runs/${UNKNOWN}/verify`)).toEqual([404, 'run/unknown']);
   });
 
-  it('[V102] is replayed; a plan that renders otherwise is told with its line', async () => {
+  it('[V102] is replayed; a plan that renders differently is reported with its line', async () => {
     expect(await value(client.replay(run))).toMatchObject({ ok: true, runs: [{ run, name: 'greet' }] });
     const plan = path.join(folder, 'other.tsx');
     writeFileSync(plan, PLAN.replace("set('said', said)", "set('said', said + '!')"));
@@ -164,7 +164,7 @@ describe('a run', () => {
     expect(await refused('POST', `/runs/${UNKNOWN}/replay`)).toEqual([404, 'run/unknown']);
   });
 
-  it('[V103] is looked at no longer when whoever asked is gone, and the server answers all the while', async () => {
+  it('[V103] is no longer inspected when its client disconnects, and the server answers meanwhile', async () => {
     const [plan, begun] = [path.join(folder, 'spins.tsx'), path.join(folder, 'begun')];
     writeFileSync(
       plan,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ADAS_TOKEN, code, httpAsker, json, UNKNOWN } from './http-asker.ts';
 
-describe('how long runs stay, over HTTP', () => {
-  it('[V310] a run is kept and let go, in the name of who asked', async () => {
+describe('retention over HTTP', () => {
+  it('[V310] a run is kept and released in the caller’s name', async () => {
     const { ask } = httpAsker();
     const { id } = await json(ask('POST', '/api/runs', { body: { file: 'a.tsx' } }));
     const headers = { authorization: `Bearer ${ADAS_TOKEN}` };
@@ -13,7 +13,7 @@ describe('how long runs stay, over HTTP', () => {
     expect(await code(ask('POST', `/api/runs/${UNKNOWN}/keep`))).toEqual([404, 'run/unknown']);
   });
 
-  it('[V310] a collection answers what went; a body that does not fit is refused', async () => {
+  it('[V310] a collection reports what it deleted; an invalid body is refused', async () => {
     const { ask } = httpAsker();
     expect(await (await ask('POST', '/api/gc', { body: { dryRun: true } })).json()).toMatchObject({
       dryRun: true,
@@ -24,7 +24,7 @@ describe('how long runs stay, over HTTP', () => {
   });
 });
 
-it('[V270] a secret is taken out of a run by an owner alone, and is in no answer', async () => {
+it('[V270] only an owner redacts a secret, which is in no answer', async () => {
   const { ask } = httpAsker();
   const { id } = await json(ask('POST', '/api/runs', { body: { file: 'a.tsx' } }));
   const body = { value: 'a secret that leaked', name: 'DOOR' };

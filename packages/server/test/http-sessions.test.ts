@@ -36,7 +36,7 @@ async function walked() {
 }
 
 describe('guided sessions over HTTP', () => {
-  it('[V93] are listed and shown, with their places and what waits, and answered once', async () => {
+  it('[V93] are listed and shown, with their places and gaps, and answered once', async () => {
     const id = await walked();
     const { sessions } = sessionList.parse(await (await ask('/api/sessions')).json());
     expect(sessions).toMatchObject([
@@ -86,14 +86,14 @@ describe('guided sessions over HTTP', () => {
     expect(await code(await start(asked, 'x'.repeat(300)))).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('[V93] that are not there are unknown', async () => {
+  it('[V93] that do not exist are unknown', async () => {
     expect(await code(await ask(`/api/sessions/${UNKNOWN}`))).toEqual([404, 'session/unknown']);
     expect(await code(await ask('/api/sessions/..%2f..'))).toEqual([404, 'session/unknown']);
   });
 });
 
 describe('workflows over HTTP', () => {
-  it('[V94] are listed, and shown as they can be seen before the start', async () => {
+  it('[V94] are listed, and shown as visible before the start', async () => {
     const { workflows } = workflowList.parse(await (await ask('/api/workflows')).json());
     expect(workflows.map(({ workflowId }) => workflowId)).toContain('wr.research');
     const shown = workflowDetail.parse(await (await ask('/api/workflows/wr.research')).json());

@@ -107,7 +107,7 @@ afterEach(async () => {
 });
 
 describe('the providers', () => {
-  it('[V105] are answered with references and health, and in short with the health of the server', async () => {
+  it('[V105] are returned with references and health, and summarised in the health of the server', async () => {
     const { providers } = await value(operator.providers());
     expect(providers.map(({ name, health, key }) => [name, health, key?.isSet])).toEqual([
       ['anthropic', 'unknown', true],
@@ -122,7 +122,7 @@ describe('the providers', () => {
 });
 
 describe('the settings', () => {
-  it('[V106] are answered with their sources, problems and policies, and who asks', async () => {
+  it('[V106] are returned with their sources, problems and policies, and the caller', async () => {
     const { user, sources, tools, providers } = await value(operator.settings());
     expect(user).toEqual({ name: 'operator', role: 'owner', isDefault: true });
     expect(sources[0]).toMatchObject({
@@ -134,7 +134,7 @@ describe('the settings', () => {
     expect(providers.find(({ name }) => name === 'google')?.key).toEqual({ name: 'GEMINI_API_KEY', isSet: true });
   });
 
-  it('[V107] no route answers with a secret, wherever it was put', async () => {
+  it('[V107] no route returns a secret, wherever it was put', async () => {
     await value(operator.addUser('eve'));
     const [failed = run] = failing;
     const record = await home.host.reader.run(failed);
@@ -198,7 +198,7 @@ describe('recoveries', () => {
 });
 
 describe('users', () => {
-  it('[V108] are added, listed in pages and removed by the operator; a token is answered once', async () => {
+  it('[V108] are added, listed in pages and removed by the operator; a token is returned once', async () => {
     const expiresAt = timestamp.parse('2999-01-01T00:00:00.000Z');
     const ada = await value(operator.addUser('ada', { role: 'approver', expiresAt }));
     expect(ada).toEqual({
@@ -230,7 +230,7 @@ describe('users', () => {
     expect(await again.settings()).toMatchObject({ ok: false, error: { code: 'request/unauthorized' } });
   });
 
-  it('[V108] are the affair of owners alone', async () => {
+  it('[V108] are managed by owners alone', async () => {
     const { token } = await value(operator.addUser('ada', { role: 'operator' }));
     const ada = createClient({ url: server.url, token });
     const tried = [ada.users(), ada.addUser('mallory'), ada.rotateUser('ada'), ada.removeUser('ada')];
@@ -274,7 +274,7 @@ describe('users', () => {
     if (status !== 201) expect(errorEnvelope.safeParse(told).success).toBe(true);
   });
 
-  it('[V109] are named by the events of what they did', async () => {
+  it('[V109] are named in the events of their actions', async () => {
     const { token } = await value(operator.addUser('ada', { role: 'operator' }));
     const ada = createClient({ url: server.url, token });
     const { approvals } = await value(operator.decisions({ run }));

@@ -14,7 +14,7 @@ beforeEach(() => {
   ({ host, ask, faults } = asker);
 });
 
-describe('who may ask', () => {
+describe('access', () => {
   it.each([
     ['no token', { authorization: '' }],
     ['a wrong token', { authorization: 'Bearer another-token-of-it' }],
@@ -28,7 +28,7 @@ describe('who may ask', () => {
     }
   });
 
-  it('[V85] a user with a token of their own is answered, and named in what they did', async () => {
+  it('[V85] a user with their own token is answered, and named in events', async () => {
     const { id } = await json(ask('POST', '/api/runs', { body: { file: 'a.tsx' } }));
     const headers = { authorization: `Bearer ${ADAS_TOKEN}` };
     expect((await ask('POST', `/api/runs/${id}/pause`, { headers })).status).toBe(200);
@@ -109,7 +109,7 @@ describe('every answer', () => {
     expect(await code(ask('GET', '/nothing'))).toEqual([404, 'request/unknown-route']);
   });
 
-  it('[V5] to something thrown is the envelope, without what was thrown', async () => {
+  it('[V5] to an exception is the envelope, without the exception', async () => {
     const broken = new Error('the secret is 42');
     host.store.runs = async () => {
       throw broken;
@@ -150,7 +150,7 @@ describe('a body', () => {
     expect((await post('{"file":"a.tsx"}', 'application/json; charset=utf-8')).status).toBe(201);
   });
 
-  it('[V6] with a field that is not known, or that does not fit, is refused by name', async () => {
+  it('[V6] with an unknown or invalid field is refused by name', async () => {
     const refused = await ask('POST', '/api/runs', { body: { file: 'a.tsx', inputs: {} } });
     expect(await refused.clone().text()).toContain('inputs');
     expect(await code(refused)).toEqual([400, 'VALIDATION_ERROR']);
@@ -173,7 +173,7 @@ describe('a body', () => {
 });
 
 describe('runs', () => {
-  it('[V7] are started with what the caller says, once for one key', async () => {
+  it('[V7] are started as requested, once per key', async () => {
     const body = {
       file: 'plans/release.tsx',
       input: { version: '1.0' },
@@ -219,7 +219,7 @@ describe('runs', () => {
     expect(await list(`?tag=x&limit=2&after=${next}`)).toEqual([['a'], undefined]);
   });
 
-  it('[V9] show as the contract has them, with what we keep beside', async () => {
+  it('[V9] have the contract’s form, together with our record', async () => {
     const scripted = await host.begin('release');
     await scripted.render(releasePlan, { review: 'running', ship: 'skipped', build: 'succeeded' });
     await scripted.status('review', 'blocked', 'approval_required:command_exec');
@@ -286,7 +286,7 @@ describe('runs', () => {
     });
   });
 
-  it('[V10] are named by whole ids; any other is unknown', async () => {
+  it('[V10] are named by full ids; any other is unknown', async () => {
     const { id } = await host.begin('release');
     for (const given of [UNKNOWN, id.slice(0, 8), id.toUpperCase(), '..%2F..', 'x'.repeat(300)]) {
       expect(await code(ask('GET', `/api/runs/${given}`))).toEqual([404, 'run/unknown']);
@@ -295,7 +295,7 @@ describe('runs', () => {
     }
   });
 
-  it('[V11] are moved by one use-case each', async () => {
+  it('[V11] are changed by one use-case each', async () => {
     const { id } = await host.begin('release');
     const post = async (path: string, body?: Json) => (await ask('POST', `/api/runs/${id}${path}`, { body })).status;
     expect(await post('/nodes/a%2Fb/retry')).toBe(200);

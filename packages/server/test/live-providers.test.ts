@@ -8,7 +8,7 @@ import { scriptedHost } from './scripted-host.ts';
 const acme = { provider: 'acme', model: 'small' };
 const busy = { kind: 'refused', retryAfterMs: 60_000, error: { code: 'rate_limit', message: 'busy' } } as const;
 
-it('[V105] whoever watches all runs is told how the providers do, at first and when it changes', async () => {
+it('[V105] watchers of all runs get the health of providers, at first and when it changes', async () => {
   const host = scriptedHost();
   const started = await startServer({ host, token: TOKEN, port: 0, timers: thisMachine().timers });
   if (!started.ok) throw new Error(started.error.message);

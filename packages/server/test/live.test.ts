@@ -55,7 +55,7 @@ function treeOf(messages: readonly ServerMessage[]): ReadonlyMap<string, TreeNod
 }
 
 describe('the server', () => {
-  it('[V20] listens on loopback only, and says where', async () => {
+  it('[V20] listens on loopback only, and reports its address', async () => {
     const { server } = await stage();
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const answer = await fetch(`${server.url}/api/health`, { headers: { authorization: `Bearer ${TOKEN}` } });
@@ -80,7 +80,7 @@ describe('the server', () => {
     expect(status).toBe(403);
   });
 
-  it('[V6] reads a body that does not say its length, up to a megabyte', async () => {
+  it('[V6] reads a body without a declared length, up to a megabyte', async () => {
     const { server } = await stage();
     const post = (size: number) =>
       fetch(`${server.url}/api/runs`, {
@@ -123,7 +123,7 @@ describe('a connection', () => {
     await expect(liveClient(server.url, { headers })).rejects.toThrow(`${status}`);
   });
 
-  it('[V21] of our own page is taken', async () => {
+  it('[V21] of our own page is accepted', async () => {
     const { server } = await stage();
     const client = await liveClient(server.url, { headers: { origin: server.url }, token: TOKEN });
     expect(client.received).toEqual([{ kind: 'welcome' }]);
@@ -162,7 +162,7 @@ describe('a connection', () => {
     expect(client.received).toEqual([]);
   });
 
-  it('[V22] that says nothing is ended', async () => {
+  it('[V22] that sends nothing is ended', async () => {
     const manual = manualTimers();
     const { server } = await stage({ timers: manual.timers });
     const client = await liveClient(server.url);
@@ -170,7 +170,7 @@ describe('a connection', () => {
     expect(await client.closed).toBe(4401);
   });
 
-  it('[V23] is told of messages that are not understood, and goes on', async () => {
+  it('[V23] gets an error for messages that are not understood, and continues', async () => {
     const { connect } = await stage();
     const client = await connect();
     client.socket.send('{"kind":');
@@ -203,7 +203,7 @@ describe('a connection', () => {
     expect(await client.closed).toBe(1006);
   });
 
-  it('[V25] of a server that goes away is ended', async () => {
+  it('[V25] of a closing server is ended', async () => {
     const { server, connect } = await stage();
     const client = await connect();
     await server.close();
@@ -212,7 +212,7 @@ describe('a connection', () => {
 });
 
 describe('watching a run', () => {
-  it('[V26] begins with the full state; then every event comes once, in order', async () => {
+  it('[V26] begins with the full state; then every event arrives once, in order', async () => {
     const { host, connect } = await stage();
     const run = await host.begin('release');
     await run.render(releasePlan, { build: 'running' });
@@ -230,7 +230,7 @@ describe('watching a run', () => {
     for (const message of client.received) expect(serverMessage.parse(message)).toEqual(message);
   });
 
-  it('[V27] goes on from any event, while more are committed', async () => {
+  it('[V27] resumes from any event, while more are committed', async () => {
     const { host, connect } = await stage();
     const run = await host.begin('release');
     for (let turn = 1; turn <= 450; turn += 1) await run.state('turn', turn);
@@ -242,7 +242,7 @@ describe('watching a run', () => {
     expect((await client.first('state')).next).toBe(3);
   });
 
-  it('[V27] from an event that is not there yet goes on with what comes', async () => {
+  it('[V27] from an event that does not exist yet continues with what comes', async () => {
     const { host, connect } = await stage();
     const run = await host.begin('release');
     const client = await connect();
@@ -252,7 +252,7 @@ describe('watching a run', () => {
     await client.first('event', ({ stored }) => stored.event.seq === 1);
   });
 
-  it('[V28] the tree follows what is committed: statuses, reasons, nodes that come and go', async () => {
+  it('[V28] the tree follows commits: statuses, reasons, nodes that come and go', async () => {
     const { host, connect } = await stage();
     const run = await host.begin('release');
     await run.render(releasePlan, { build: 'running' });
@@ -272,7 +272,7 @@ describe('watching a run', () => {
     expect(patches[0]?.put.map(({ id }) => id).every(id => ['build', 'review'].includes(id))).toBe(true);
   });
 
-  it('[V28] what waits for a person, what is under way and the run itself follow too', async () => {
+  it('[V28] open decisions, running tasks and the run itself follow too', async () => {
     const { host, connect } = await stage();
     const run = await host.begin('release');
     const client = await connect();
@@ -288,7 +288,7 @@ describe('watching a run', () => {
     await client.first('tasks', ({ tasks }) => tasks.length === 0);
   });
 
-  it('[V29] what agents say comes joined, in order, each part once', async () => {
+  it('[V29] agent output arrives joined, in order, each part once', async () => {
     const { host, connect } = await stage();
     const run = await host.begin('release');
     const task = await run.startTask('review');
@@ -304,7 +304,7 @@ describe('watching a run', () => {
     expect(parts.map(({ dropped }) => dropped).every(dropped => dropped === 0)).toBe(true);
   });
 
-  it('[A585] a question that was asked otherwise since is told as it was then, live and from any event on', async () => {
+  it('[A585] a question that has changed since is sent as it was then, live and from any event on', async () => {
     const { host, connect } = await stage();
     const run = await host.begin('release');
     const told = (client: LiveClient) =>
@@ -326,7 +326,7 @@ describe('watching a run', () => {
     ]);
   });
 
-  it('[A584] what agents say comes in its place among events, and carries it', async () => {
+  it('[A584] agent output arrives in its place among events, and names it', async () => {
     const { host, connect } = await stage();
     const run = await host.begin('release');
     const task = await run.startTask('review');
@@ -351,7 +351,7 @@ describe('watching a run', () => {
     expect([places(contract), places(stored)]).toEqual([expected, expected]);
   });
 
-  it('[V30] ends with its subscription, and a second one begins anew', async () => {
+  it('[V30] ends with its subscription, and a second one starts over', async () => {
     const { host, connect } = await stage();
     const run = await host.begin('release');
     const other = await host.begin('other');
@@ -370,8 +370,8 @@ describe('watching a run', () => {
   });
 });
 
-describe('what fails while a client is served', () => {
-  it('[V35] ends its connection and nothing else', async () => {
+describe('a failure while serving a client', () => {
+  it('[V35] ends only its connection', async () => {
     const faults: unknown[] = [];
     const { host, connect } = await stage({ onFault: thrown => faults.push(thrown) });
     const run = await host.begin('release');
@@ -412,7 +412,7 @@ describe('what fails while a client is served', () => {
 });
 
 describe('watching all runs', () => {
-  it('[V31] begins with the newest; then each run comes as it is after it changed', async () => {
+  it('[V31] begins with the newest; then each run is sent after it changed', async () => {
     const { host, connect } = await stage();
     const first = await host.begin('first');
     const client = await connect();
@@ -426,7 +426,7 @@ describe('watching all runs', () => {
     expect(summary).toMatchObject({ id: first.id, status: 'paused', openDecisions: 1 });
   });
 
-  it('[V31] a run that changes all the time is told a few times, and its end is told', async () => {
+  it('[V31] a run that changes all the time is sent a few times, and its end is sent', async () => {
     const manual = manualTimers();
     const { host, connect } = await stage({ timers: manual.timers });
     const run = await host.begin('busy');

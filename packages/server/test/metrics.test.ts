@@ -68,7 +68,7 @@ async function liveThrough({ host, live, tell }: ReturnType<typeof stage>): Prom
 }
 
 describe('the metrics', () => {
-  it('[V91] count frames, work, errors, what waits and what models take and cost', async () => {
+  it('[V91] count frames, work, errors, waits, model use and cost', async () => {
     const staged = stage();
     await liveThrough(staged);
     const { value } = staged;
@@ -103,7 +103,7 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('[V91] follow what waits: a decision that is answered, a run that rests', async () => {
+  it('[V91] follow waits: an answered decision, a run that rests', async () => {
     const { host, value } = stage();
     const run = await host.begin('asks');
     const [first] = [await run.ask('a', {}), await run.ask('b', {})];
@@ -122,7 +122,7 @@ describe('the metrics', () => {
     expect(await counts()).toEqual([2, 0]);
   });
 
-  it('[V112] keep nothing of a run that rests, whatever the order in which its end is told', async () => {
+  it('[V112] keep nothing of a run that rests, in whatever order its end arrives', async () => {
     const feed = createFeed();
     const { host } = stage();
     const metrics = createRunMetrics({ ...host, feed });
@@ -152,7 +152,7 @@ describe('the metrics', () => {
     expect([of('frame_interval_seconds_count'), of('tasks_waiting'), of('tasks_under_way')]).toEqual([1, 0, 0]);
   });
 
-  it('[V91] know what providers wait, and who waits for them', async () => {
+  it('[V91] know which providers are limited, and what waits for them', async () => {
     const { host, value } = stage();
     const never = new AbortController().signal;
     const error = { code: 'rate_limit', message: 'busy' };
@@ -163,7 +163,7 @@ describe('the metrics', () => {
     expect(await value('model_calls_total', { ...acme, outcome: 'refused' })).toBe(1);
   });
 
-  it('[V91] count clients of the live socket while they are there', async () => {
+  it('[V91] count clients of the live socket while they are connected', async () => {
     const host = scriptedHost();
     const started = await startServer({ host, token: TOKEN, port: 0, timers: thisMachine().timers });
     if (!started.ok) throw new Error(started.error.message);
@@ -191,13 +191,13 @@ describe('the metrics', () => {
     expect(left).toEqual([0, 0, 0]);
   });
 
-  it('[V91] want the token', async () => {
+  it('[V91] need the token', async () => {
     const { app } = stage();
     const answer = await app.request('/metrics', { headers: { host: auth.host } });
     expect(await code(answer)).toEqual([401, 'request/unauthorized']);
   });
 
-  it('[V110] are what a scraper reads, named by the conventions, and documented with the same words', async () => {
+  it('[V110] are readable for a scraper, named by the conventions, and documented with the same texts', async () => {
     const staged = stage();
     expect((await staged.scrape()).length).toBeGreaterThan(20);
     await liveThrough(staged);
@@ -211,7 +211,7 @@ describe('the metrics', () => {
     );
   });
 
-  it('[V111] have a bounded number of series, whatever plans and models are called', async () => {
+  it('[V111] have a bounded number of series, whatever the names of plans and models', async () => {
     const { scrape, tell } = stage();
     const nasty = 'a "quoted" \\ name\nwith a line';
     tell({ kind: 'call-ended', provider: 'acme', model: nasty, ms: 1, outcome: 'failed' });
@@ -236,7 +236,7 @@ describe('the metrics', () => {
     expect(new Set(tokens.map(({ labels }) => labels.phase)).size).toBeLessThanOrEqual(21);
   });
 
-  it('[V112] cost the same to read however many runs there were: after the first time nothing is asked of the store', async () => {
+  it('[V112] cost the same to read however many runs there were: after the first time the store is not read', async () => {
     const { host, scrape } = stage();
     await scrape();
     const asked: string[] = [];
@@ -270,7 +270,7 @@ describe('the reader of expositions', () => {
   const histogram = '# HELP signalbox_b_seconds B.\n# TYPE signalbox_b_seconds histogram\n';
   const buckets = 'signalbox_b_seconds_bucket{le="1"} 2\nsignalbox_b_seconds_bucket{le="+Inf"} 2\n';
 
-  it('takes what is right', () => {
+  it('accepts valid input', () => {
     const text = `${counter}signalbox_a_total{x="a\\"b\\\\",y=""} 1e3\n${histogram}${buckets}signalbox_b_seconds_sum 0.5\nsignalbox_b_seconds_count 2\n`;
     expect(readExposition(text)[0]?.samples).toEqual([
       { name: 'signalbox_a_total', labels: { x: 'a"b\\', y: '' }, value: 1000 },
@@ -302,8 +302,8 @@ describe('the reader of expositions', () => {
   });
 });
 
-describe('what was spent', () => {
-  it('[V145] is of the directory that its run is about, which the run says', async () => {
+describe('spending', () => {
+  it('[V145] belongs to the directory of its run, which the run names', async () => {
     const { host, app } = stage();
     const run = await host.begin('spends', { directory: '/home/a/shop' });
     const cheap = { inputTokens: 1, outputTokens: 1, cachedTokens: 0, toolCalls: 0, costMicroUsd: 7, wallMs: 1 };
@@ -315,7 +315,7 @@ describe('what was spent', () => {
     expect(await ask(`/runs/${nowhere.id}`)).not.toHaveProperty('record.directory');
   });
 
-  it('[V92] is answered by day, model and directory, from a moment on', async () => {
+  it('[V92] is returned by day, model and directory, from a time on', async () => {
     const { host, app } = stage();
     const run = await host.begin('spends');
     const cheap = { inputTokens: 1, outputTokens: 1, cachedTokens: 0, toolCalls: 0, costMicroUsd: 7, wallMs: 1 };

@@ -65,7 +65,7 @@ const call = (name: string, args: object) => ({
   params: { name, arguments: args },
 });
 
-describe('a directory that is named from outside', () => {
+describe('a directory named from outside', () => {
   const plan = () => path.join(project, 'plan.tsx');
 
   /** Every route that takes a directory for agents, with what it takes besides. */
@@ -104,7 +104,7 @@ describe('a directory that is named from outside', () => {
     }
   });
 
-  it('[V241] [A324] is refused where programs keep credentials, also in a root; only the owner says otherwise', async () => {
+  it('[V241] [A324] is refused where programs keep credentials, even in a root; only the owner can allow it', async () => {
     const places = ['.ssh', '.ssh/keys', '.gnupg', '.config/gh', '.azure/x', '.password-store'];
     for (const place of places) mkdirSync(path.join(project, place), { recursive: true });
     symlinkSync(path.join(project, '.ssh'), path.join(project, 'harmless'));
@@ -132,15 +132,15 @@ describe('a directory that is named from outside', () => {
     expect(started.status, started.text).toBe(201);
   });
 
-  it('[V241] is taken in a root', async () => {
+  it('[V241] is accepted in a root', async () => {
     mkdirSync(path.join(project, 'work'));
     const started = await ask('POST', '/api/runs', { file: plan(), directory: path.join(project, 'work') }, ada);
     expect(started.status, started.text).toBe(201);
   });
 });
 
-describe('the file of a bundle that is named from outside', () => {
-  it('[V242] [A276] is refused outside of the roots and in the data directory, without a look at it', async () => {
+describe('a bundle file named from outside', () => {
+  it('[V242] [A276] is refused outside of the roots and in the data directory, unread', async () => {
     for (const [name, file] of [
       ['linked.bundle', path.join(data, 'db.sqlite')],
       ['outside.bundle', path.join(folder, 'outside.tsx')],
@@ -177,7 +177,7 @@ describe('the file of a bundle that is named from outside', () => {
     expect(before).not.toEqual([]);
   });
 
-  it('[V242] is opened in a root, and anywhere for the owner who says so', async () => {
+  it('[V242] is opened in a root, and anywhere for the owner who allows it', async () => {
     writeFileSync(path.join(project, 'no.bundle'), 'not a bundle');
     writeFileSync(path.join(folder, 'no.bundle'), 'not a bundle');
     expect((await ask('POST', '/api/imports', { file: path.join(project, 'no.bundle') }, ada)).status).toBe(400);
@@ -204,7 +204,7 @@ function locksOn(directory: string): readonly string[] {
     .sort();
 }
 
-describe('the file of a plan that is named from outside', () => {
+describe('a plan file named from outside', () => {
   const hidden = () => [
     path.join(data, 'token'),
     path.join(project, 'token.tsx'),
@@ -215,7 +215,7 @@ describe('the file of a plan that is named from outside', () => {
     '/etc/passwd',
   ];
 
-  it('[V220] [A275] [A276] is refused outside of the roots, and nothing of it is told', async () => {
+  it('[V220] [A275] [A276] is refused outside of the roots, and nothing of it is revealed', async () => {
     const own = await test.start('own', planText('<Task id="a" run={() => 1} />'));
     await test.end(own);
     for (const file of hidden()) {
@@ -235,13 +235,13 @@ describe('the file of a plan that is named from outside', () => {
     }
   });
 
-  it('[V220] is taken in a root', async () => {
+  it('[V220] is accepted in a root', async () => {
     const file = path.join(project, 'plan.tsx');
     expect((await ask('POST', '/api/runs', { file })).status).toBe(201);
     expect((await ask('GET', `/api/plans/describe?file=${encodeURIComponent(file)}`)).status).toBe(200);
   });
 
-  it('[V221] [A275] may lie anywhere for the owner who says so, and for nobody else', async () => {
+  it('[V221] [A275] may be anywhere for the owner who allows it, and for nobody else', async () => {
     const body = { file: path.join(folder, 'outside.tsx'), anyFile: true };
     expect((await ask('POST', '/api/runs', body, ada)).status).toBe(403);
     const started = await ask('POST', '/api/runs', body);
@@ -251,7 +251,7 @@ describe('the file of a plan that is named from outside', () => {
     expect((await ask('POST', `/api/runs/${run}/resume`, { anyFile: true }, ada)).status).toBe(403);
   });
 
-  it('[V220] [A275] is refused outside of the roots when a run is to go on with it', async () => {
+  it('[V220] [A275] is refused outside of the roots when a run should continue with it', async () => {
     const waits = planText('<Human id="a" prompt="Go on?" />');
     const run = await test.start('waits', waits);
     await test.end(run);
@@ -260,7 +260,7 @@ describe('the file of a plan that is named from outside', () => {
     expect((await ask('POST', `/api/runs/${run}/resume`, { useCurrent: true, anyFile: true })).status).toBe(200);
   });
 
-  it('[A503] that has a pipe in the place of one of its files is refused, and the owner goes on', async () => {
+  it('[A503] with a pipe in place of one of its files is refused, and the owner keeps running', async () => {
     const start = (file: string) => ask('POST', '/api/runs', { file: path.join(project, file) });
     writeFileSync(path.join(project, 'imports.tsx'), "import './piped.ts';");
     pipe(path.join(project, 'piped.ts'));

@@ -34,7 +34,7 @@ const ask = async (method: string, path: string, headers: Record<string, string>
   app.request(path, { method, headers });
 
 describe.each(everyRoute)('%s %s', (method, path) => {
-  it('[V95] wants the token, a host name of this machine and no foreign origin', async () => {
+  it('[V95] needs the token, a host name of this machine and no foreign origin', async () => {
     const { authorization: _, ...open } = auth;
     const wrong = { ...open, authorization: 'Bearer wrong' };
     if (path !== '/api/login') {
@@ -65,7 +65,7 @@ describe('a server under attack', () => {
     return answer.status === 200;
   };
 
-  it('[V96] answers others while connections say nothing or half a request', async () => {
+  it('[V96] answers others while connections send nothing or half a request', async () => {
     const silent = Array.from({ length: 100 }, (_, index) => {
       const socket = connect(port, '127.0.0.1');
       if (index % 2 === 0) socket.write('GET /api/runs HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ');
@@ -75,7 +75,7 @@ describe('a server under attack', () => {
     for (const socket of silent) socket.destroy();
   });
 
-  it('[V96] reads no more of a body than it may be large, and says so', async () => {
+  it('[V96] reads no more of a body than its limit, and says so', async () => {
     let sent = 0;
     const piece = new Uint8Array(64 * 1024).fill(0x20);
     const body = new ReadableStream<Uint8Array>({
@@ -97,7 +97,7 @@ describe('a server under attack', () => {
     expect(await isThere()).toBe(true);
   });
 
-  it('[V96] cuts off whoever floods the socket without the token, and serves whoever has it', async () => {
+  it('[V96] cuts off clients that flood the socket without the token, and serves those that have it', async () => {
     const stranger = await liveClient(url);
     for (let message = 0; message < 1_000; message += 1) stranger.say({ kind: 'subscribe', run: 'all' });
     expect(await stranger.closed).toBe(4401);

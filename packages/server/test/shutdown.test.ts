@@ -28,8 +28,8 @@ async function stage() {
   return { host, server: started.value, asked, open, advance };
 }
 
-describe('a server that ends', () => {
-  it('[V137] answers what was asked, and takes nothing new', async () => {
+describe('a closing server', () => {
+  it('[V137] answers pending requests, and accepts nothing new', async () => {
     const { host, server, asked, open } = await stage();
     const body = JSON.stringify({ file: '/plans/release.tsx' });
     const answer = fetch(`${server.url}/api/runs`, { method: 'POST', headers, body });
@@ -43,14 +43,14 @@ describe('a server that ends', () => {
     await closed;
   });
 
-  it('[V137] [V25] says so to whoever watches', async () => {
+  it('[V137] [V25] tells its watchers', async () => {
     const { server } = await stage();
     const client = await liveClient(server.url, { token: TOKEN });
     await server.close();
     expect(await client.closed).toBe(1001);
   });
 
-  it('[V137] cuts off whoever is not done after a while', async () => {
+  it('[V137] cuts off clients that are not done after a while', async () => {
     const { server, asked, advance } = await stage();
     const half = connect(server.port, '127.0.0.1');
     await once(half, 'connect');

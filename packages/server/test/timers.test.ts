@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../app/test/temporary-folder.ts';
 const DUE = '2126-01-01T09:00:00.000Z';
 const nap = planText(`<Timer id="nap" until="${DUE}" />`, 'z.object({})', `import { Timer } from 'signalbox';`);
 
-it('[V280] a run that only waits for a time says for which, in lists and by itself; its timer is a node of the contract', async () => {
+it('[V280] a run that only waits for a time names it, in lists and by itself; its timer is a node of the contract', async () => {
   const test = await openTestHost(temporaryFolder());
   onTestFinished(() => test.close());
   const run = await test.start('nap', nap);

@@ -38,7 +38,7 @@ const forms = async (place: string): Promise<WorkflowForms> =>
   workflowForms.parse(await (await ask(`/api/workflows/${place}`)).json());
 
 describe('the forms of a workflow over HTTP', () => {
-  it('are what its author wrote, what it compiles to, and where each step is from', async () => {
+  it('are its source, its compiled form, and the origin of each step', async () => {
     const { source, compiled, problems, pinned, drift } = await forms('wr.bug-investigation/forms');
     const text = readFileSync(path.join(bundledPlace.directory, source?.ref ?? ''), 'utf8');
     expect(source).toMatchObject({ kind: 'bundled', content: JSON.parse(text) });
@@ -46,7 +46,7 @@ describe('the forms of a workflow over HTTP', () => {
     expect([problems, pinned, drift]).toEqual([[], undefined, undefined]);
   });
 
-  it('say how the source stands to what a run is pinned to', async () => {
+  it('say how the source compares with a run’s pin', async () => {
     const started = await tools.start({ workflowId: 'project.tidy' });
     if (!started.ok) throw new Error(started.error.message);
     const shown = sessionDetail.parse(await (await ask(`/api/sessions/${started.value.sessionId}`)).json());
@@ -69,7 +69,7 @@ describe('the forms of a workflow over HTTP', () => {
     expect([gone.drift, gone.source, gone.pinned]).toEqual(['gone', undefined, before.pinned]);
   });
 
-  it('are refused where there is no such workflow, and where the pin is none', async () => {
+  it('are refused for an unknown workflow, and for an unknown pin', async () => {
     expect(await code(await ask('/api/workflows/wr.nothing/forms'))).toEqual([404, 'workflow/unknown']);
     expect(await code(await ask('/api/workflows/wr.research/forms?pinned=x'))).toEqual([400, 'VALIDATION_ERROR']);
     const other = `sha256:${'0'.repeat(64)}`;

@@ -12,8 +12,8 @@ const chunk = (index: number, payload: Json, kind: StreamChunk['kind'] = 'token'
   at,
 });
 
-describe('what waits of a stream', () => {
-  it('[V29] joins texts that follow each other, of one kind and one task', () => {
+describe('a stream buffer', () => {
+  it('[V29] joins consecutive texts of one kind and one task', () => {
     const buffer = createStreamBuffer();
     buffer.add(
       [chunk(0, 'I '), chunk(1, { text: 'look' }), chunk(2, 'hm', 'thinking'), chunk(0, 'other', 'token', 'b')],
@@ -37,7 +37,7 @@ describe('what waits of a stream', () => {
     expect([buffer.hasBefore(99), buffer.takeBefore(99)]).toEqual([false, []]);
   });
 
-  it('[V29] leaves out the transcript, and what came before', () => {
+  it('[V29] leaves out the transcript, and earlier output', () => {
     const buffer = createStreamBuffer();
     buffer.add([chunk(0, { role: 'user' }, 'message')], 1);
     expect(buffer.hasBefore(99)).toBe(false);
@@ -45,7 +45,7 @@ describe('what waits of a stream', () => {
     expect(buffer.takeBefore(2)).toMatchObject([{ next: 2, chunks: [{ payload: 'a' }] }]);
   });
 
-  it('[A584] gives what came before an event, and joins nothing over one', () => {
+  it('[A584] returns the output before an event, and does not join across events', () => {
     const buffer = createStreamBuffer();
     buffer.add([chunk(0, 'a'), chunk(1, 'b')], 4);
     buffer.add([chunk(2, 'c'), chunk(0, 'other', 'token', 'b')], 6);
@@ -62,7 +62,7 @@ describe('what waits of a stream', () => {
     ]);
   });
 
-  it('[A583] knows which message a part belongs to, and joins nothing over messages', () => {
+  it('[A583] knows the message of a part, and does not join across messages', () => {
     const buffer = createStreamBuffer({ onlyDeltas: true });
     buffer.add([chunk(0, 'a'), chunk(1, {}, 'message'), chunk(2, 'b'), chunk(3, {}, 'tool_start')], 4);
     buffer.add([chunk(4, 'c')], 4);
@@ -73,7 +73,7 @@ describe('what waits of a stream', () => {
     ]);
   });
 
-  it('[V33] drops the oldest of what is too much, and counts it', () => {
+  it('[V33] drops the oldest output beyond the limit, and counts it', () => {
     const buffer = createStreamBuffer();
     buffer.add(
       Array.from({ length: WAITING_CHUNKS + 5 }, (_, index) => chunk(index, { index }, 'tool_end')),

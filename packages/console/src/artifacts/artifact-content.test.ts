@@ -6,7 +6,7 @@ const shown = (kind: ArtifactKind, content: string | Uint8Array, mimeType = 'app
   shownOf({ kind, mimeType }, typeof content === 'string' ? new TextEncoder().encode(content) : content);
 
 describe('an artifact', () => {
-  it('[K36] is shown as what it is', () => {
+  it('[K36] is displayed by kind', () => {
     expect(shown('table', '{"columns":["a"],"rows":[{"a":1},7]}')).toEqual({
       kind: 'table',
       columns: ['a'],
@@ -18,7 +18,7 @@ describe('an artifact', () => {
     expect(shown('image', new Uint8Array([0xff, 0]), 'image/png')).toEqual({ kind: 'image' });
   });
 
-  it('[K36] that does not have the form of its kind is text, and what is no text is bytes', () => {
+  it('[K36] that does not fit its kind is text, and non-text is bytes', () => {
     expect(shown('table', '[1]').kind).toBe('text');
     expect(shown('progress', '{"current":"x"}').kind).toBe('text');
     expect(shown('link', '{"url":"javascript:alert(1)"}').kind).toBe('text');

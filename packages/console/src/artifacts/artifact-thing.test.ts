@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { artifactsPlaceOf, thingOf } from './artifact-thing.ts';
 
 describe('an artifact', () => {
-  it('[K58] is the same thing in all versions of its key in its run, and a thing of its own without one', () => {
+  it('[K58] is the same thing in all versions of its key in its run, and a separate one without a key', () => {
     const made = [
       { id: '1', run: 'a', key: 'k' },
       { id: '2', run: 'a', key: 'k' },
@@ -14,7 +14,7 @@ describe('an artifact', () => {
     expect(made.map(thingOf)).toEqual(['a k', 'a k', 'b k', '4', '5']);
   });
 
-  it('[K58] is looked for by an address, and what is not understood of it is left out', () => {
+  it('[K58] is selected by an address, whose unknown parts are dropped', () => {
     expect(artifactsPlaceOf({ kind: 'table', q: 7, at: 'x', versions: 'all' })).toEqual({
       kind: 'table',
       q: '7',

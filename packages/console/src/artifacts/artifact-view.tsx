@@ -44,7 +44,7 @@ export function ArtifactView({ artifact: newest }: { readonly artifact: WireArti
       </header>
       {error !== null && <ErrorBox error={error} title="Could not load the artifact" />}
       {data === undefined ? (
-        error === null && <Empty title="Reading…" />
+        error === null && <Empty title="Loading…" />
       ) : (
         <Content artifact={artifact} content={data} />
       )}

@@ -40,9 +40,9 @@ export function Costs({ runs, now }: { readonly runs: readonly RunSummary[]; rea
               </dd>
             </div>
           </dl>
-          <Table title="by model" lines={lines} by={({ model }) => model ?? 'unknown'} />
+          <Table title="By model" lines={lines} by={({ model }) => model ?? 'unknown'} />
           <Table
-            title="by project"
+            title="By project"
             lines={lines}
             by={({ directory }) => (directory === undefined ? 'unknown' : projectFolder(directory))}
             shown={folder => folder.split(/[\\/]/).at(-1) || folder}

@@ -6,8 +6,8 @@ const NOW = Date.parse('2026-03-10T12:00:00.000Z');
 const provider = (name: string, health: string, isSet?: boolean) =>
   ({ name, health, ...(isSet !== undefined && { key: { name: 'KEY', isSet } }) }) as WireProvider;
 
-describe('the providers of models', () => {
-  it('[K62] are those that were called or have a key, and what is not well comes first', () => {
+describe('model providers', () => {
+  it('[K62] are those that were called or have a key, unhealthy ones first', () => {
     const all = [
       provider('a', 'unknown', false),
       provider('b', 'ok'),
@@ -19,7 +19,7 @@ describe('the providers of models', () => {
     expect(providersOfInterest(all).map(({ name }) => name)).toEqual(['e', 'd', 'b', 'c']);
   });
 
-  it('[K62] say what is left of their limits, and when they are whole again', () => {
+  it('[K62] show what is left of their limits, and when they reset', () => {
     const words = [
       { counts: 'requests', limit: 50, remaining: 3, resetsAt: '2026-03-10T12:01:05.000Z' },
       { counts: 'input_tokens', limit: 40_000 },

@@ -31,7 +31,7 @@ export function Providers({ runs, now }: { readonly runs: readonly RunSummary[];
   return (
     <Panel title="Providers" aside={<Link to="/settings">settings</Link>}>
       {data === undefined ? (
-        <Empty title="Asking…" />
+        <Empty title="Loading…" />
       ) : shown.length === 0 ? (
         <Empty title="No provider has a key or was called" />
       ) : (

@@ -15,7 +15,7 @@ interface InputTabProps {
 /** The complete input of a node. Prompts are shown as text, never as markup. */
 export function InputTab({ input, error, transcript, asked }: InputTabProps) {
   if (error !== null) return <ErrorBox error={error} title="Could not load the input" />;
-  if (input === undefined) return <Empty title="Reading…" />;
+  if (input === undefined) return <Empty title="Loading…" />;
   const { prompt, system, model = transcript?.model, schema, tools, props, leftOut } = input;
   const hasAny = prompt ?? system ?? model ?? schema ?? tools ?? asked ?? transcript?.note;
   if (hasAny === undefined && Object.keys(props).length === 0) return <Empty title="No input" />;

@@ -66,7 +66,7 @@ export function SummaryTab({ node, tasks, task, chunks, story, decisions, input 
               <Pair name={task.endedAt === undefined ? 'for' : 'took'}>{tookOf(task, now)}</Pair>
             )}
             {task.startedAt !== undefined && (
-              <Pair name="began">
+              <Pair name="started">
                 <Moment at={task.startedAt} />
               </Pair>
             )}

@@ -5,7 +5,7 @@ import { transcriptOf } from './transcript.ts';
 const chunk = (kind: string, payload: Json) => ({ kind, payload }) as unknown as WireChunk;
 
 describe('a transcript', () => {
-  it('[K22] joins what is known of each call, in the order of the calls', () => {
+  it('[K22] joins the parts of each call, in the order of the calls', () => {
     const { tools, turns, model } = transcriptOf([
       chunk('message', { kind: 'begun', model: 'm' }),
       chunk('message', { kind: 'assistant', content: [{ type: 'text', text: 'hm' }, { type: 'tool-call' }] }),
@@ -28,7 +28,7 @@ describe('a transcript', () => {
     expect([turns, model]).toEqual([['hm'], 'm']);
   });
 
-  it('[K22] leaves out what it does not understand', () => {
+  it('[K22] leaves out unknown parts', () => {
     const odd = ['x', 7, null, [], {}, { kind: 'tool_ended' }, { kind: 'assistant', content: 'x' }, { call: 3 }];
     const chunks = odd.flatMap(payload => ['message', 'tool_start', 'tool_end'].map(kind => chunk(kind, payload)));
     expect(transcriptOf(chunks)).toMatchObject({ tools: [], turns: [''], model: undefined });

@@ -38,7 +38,7 @@ export function TurnChanges({ run, task }: { readonly run: RunId; readonly task:
 }
 
 function Waiting({ isOver }: { readonly isOver: boolean }) {
-  return <Empty title={isOver ? 'No diff for this turn' : 'Reading…'} />;
+  return <Empty title={isOver ? 'No diff for this turn' : 'Loading…'} />;
 }
 
 function Files({ changes }: { readonly changes: readonly FileChange[] }) {

@@ -107,7 +107,7 @@ export function ArtifactsPage() {
         <Empty
           title={
             data === undefined
-              ? 'Looking…'
+              ? 'Loading…'
               : data.artifacts.length === 0
                 ? 'Artifacts that plans and agents make for you appear here.'
                 : 'No matching artifacts'

@@ -71,7 +71,7 @@ export function DeveloperPage() {
           ) : error !== null ? (
             <ErrorBox error={error} title="Could not load the run" />
           ) : data === undefined ? (
-            <Empty title="Reading…" />
+            <Empty title="Loading…" />
           ) : (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable areas must be reachable with the keyboard
             <div className="form-text" tabIndex={0}>

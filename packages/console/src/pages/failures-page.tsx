@@ -45,7 +45,7 @@ export function FailuresPage() {
         <h1>Failures</h1>
         <p className="text-muted">
           {data === undefined
-            ? 'Looking…'
+            ? 'Loading…'
             : groups.length === 0
               ? 'Nothing has failed.'
               : `${many(known.filter(hasFailed).length, 'run')} failed in ${many(groups.length, 'way')}.`}

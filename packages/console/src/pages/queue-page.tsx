@@ -54,7 +54,7 @@ export function QueuePage() {
         <h1>Queue</h1>
         <p className="text-muted">
           {decisions === undefined
-            ? 'Looking…'
+            ? 'Loading…'
             : queue.length === 0
               ? 'Nothing waits for you.'
               : `${many(queue.length, 'decision')} ${queue.length === 1 ? 'waits' : 'wait'} for you.`}

@@ -93,7 +93,7 @@ function OneRun({ run }: { readonly run: RunId }) {
               type="search"
               className="field"
               aria-label="Filter the plan"
-              placeholder="name or status"
+              placeholder="Name or status"
               value={query}
               onChange={event => setQuery(event.target.value)}
             />

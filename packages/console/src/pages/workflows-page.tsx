@@ -38,7 +38,7 @@ export function WorkflowsPage() {
         <h1>Workflows</h1>
         <p className="text-muted">
           {listed === undefined || known === undefined
-            ? 'Looking…'
+            ? 'Loading…'
             : `${many(listed.length, 'session')}, ${many(known.workflows.length, 'workflow')} in the catalogue`}
         </p>
       </div>

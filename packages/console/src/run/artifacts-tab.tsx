@@ -15,7 +15,7 @@ export function ArtifactsTab({ run, version }: { readonly run: RunId; readonly v
     },
   );
   if (error !== null && data === undefined) return <ErrorBox error={error} title="Could not load artifacts" />;
-  if (data === undefined) return <Empty title="Reading…" />;
+  if (data === undefined) return <Empty title="Loading…" />;
   if (data.artifacts.length === 0) return <Empty title="No artifacts yet" />;
   const inOrder = data.artifacts.toSorted((a, b) => a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name));
   return (

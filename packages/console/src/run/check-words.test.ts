@@ -17,7 +17,7 @@ const replayed = (fields: object = {}) => ({
 const report = (ok: boolean, ...runs: object[]) => ({ ok, run: 'r', runs }) as unknown as ReplayReport;
 
 describe('a report in words', () => {
-  it('[K43] says that a record holds, and what its journal says', () => {
+  it('[K43] says that a record is valid, and whether its journal agrees', () => {
     expect(verifyWords(check({ journal }))).toEqual({
       isSound: true,
       verdict: 'All 7 records are valid: each is chained to the one before it, and everything shown follows from them.',
@@ -25,7 +25,7 @@ describe('a report in words', () => {
     });
   });
 
-  it('[K43] says how far a record holds, and what is wrong first', () => {
+  it('[K43] says how far a record is valid, and the first defect', () => {
     const cut = [{ where: 'log', record: 7, what: 'its hash does not hold' }];
     expect(verifyWords(check({ ok: false, defects: cut }))).toEqual({
       isSound: false,
@@ -57,7 +57,7 @@ describe('a report in words', () => {
     ]);
   });
 
-  it('[K44] says that every frame came out again, with those of sub-plans', () => {
+  it('[K44] says that every frame was reproduced, with those of sub-plans', () => {
     expect(replayWords(report(true, replayed(), replayed({ frames: 2, verified: 2 })))).toEqual({
       isSound: true,
       verdict: 'All 7 frames replayed as recorded. No model was called and no tool was run.',
@@ -65,7 +65,7 @@ describe('a report in words', () => {
     });
   });
 
-  it('[K44] says which frame came out otherwise, and how many could not be verified', () => {
+  it('[K44] says which frame differs, and how many could not be verified', () => {
     const difference = { frame: 3, kind: 'frame', what: 'the state is another', recorded: head, rows: [] };
     expect(replayWords(report(false, replayed({ verified: 3, difference })))).toMatchObject({
       isSound: false,

@@ -81,7 +81,7 @@ export function EventsTab({ run, events, fault, total, frame }: EventsTabProps) 
       </div>
       {failed !== undefined && <ErrorBox error={failed} title="Could not load events" />}
       {shown === undefined ? (
-        failed === undefined && <Empty title="Reading…" />
+        failed === undefined && <Empty title="Loading…" />
       ) : shown.length === 0 ? (
         failed === undefined && <Empty title={emptyWords(query, isByPeople, total)} />
       ) : (
@@ -94,7 +94,7 @@ export function EventsTab({ run, events, fault, total, frame }: EventsTabProps) 
 function emptyWords(query: string, isByPeople: boolean, total: number): string {
   if (query !== '') return 'No matching events';
   if (isByPeople) return 'No actions of people in the shown events';
-  return total === 0 ? 'No events yet' : 'Reading…';
+  return total === 0 ? 'No events yet' : 'Loading…';
 }
 
 /** Scrolls along while its end is in view. */

@@ -31,7 +31,7 @@ export function FilesTab({ run, frame, version }: FilesTabProps) {
     );
   }
   if (error !== null && data === undefined) return <ErrorBox error={error} title="No file diff" />;
-  if (data === undefined) return <Empty title="Reading…" />;
+  if (data === undefined) return <Empty title="Loading…" />;
   if (data.files.length === 0) return <Empty title="No files changed in its workspace" />;
   const patches = patchFiles(data.patch);
   return (

@@ -41,7 +41,7 @@ describe('the events of a frame', () => {
     }
   });
 
-  it('[K33] are found by halving', async () => {
+  it('[K33] are found by binary search', async () => {
     const { client, total, reads } = history(Array.from({ length: 10_000 }, () => 4));
     expect((await eventsOfFrame(client, run, 6_789, total)).length).toBe(5);
     expect(reads()).toBeLessThan(14);

@@ -34,7 +34,7 @@ export function GuidedRun({ summary, guided }: { readonly summary: RunSummary; r
       <dl className="pairs px-0">
         {workflowId !== null && <Pair name="workflow">{workflowId}</Pair>}
         {pendingStep !== null && <Pair name="at">{pendingStep.title}</Pair>}
-        <Pair name="began">
+        <Pair name="started">
           <Moment at={record.startedAt ?? record.createdAt} />
         </Pair>
         <Pair name="last change">

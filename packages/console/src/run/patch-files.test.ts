@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { patchFiles } from './patch-files.ts';
 
 describe('a patch', () => {
-  it('[K35] is told by file, also those that came and those that went', () => {
+  it('[K35] is split by file, including added and removed ones', () => {
     const patch = [
       'diff --git a/a.md b/a.md',
       'index 1..2 100644',

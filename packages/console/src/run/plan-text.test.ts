@@ -24,7 +24,7 @@ describe('a plan as text', () => {
     expect(planXml([])).toBe('');
   });
 
-  it('[K21] is an outline with places', () => {
+  it('[K21] is an outline with source locations', () => {
     expect(planOutline(nodes).split('\n').at(-1)).toBe('  c <0 odd> idle  plan.tsx:3');
   });
 });

@@ -29,7 +29,7 @@ export function RunCard({ summary, input }: { readonly summary: RunSummary; read
             </Pair>
           )}
           {record.correlationId !== undefined && <Pair name="correlation">{record.correlationId}</Pair>}
-          <Pair name="began">
+          <Pair name="started">
             <Moment at={record.createdAt} />
           </Pair>
           {record.endedAt !== undefined && (

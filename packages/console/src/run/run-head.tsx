@@ -48,7 +48,7 @@ export function RunHead({ summary, spending, frame }: RunHeadProps) {
             <SpendingWords spending={spending} />
           </Fact>
         )}
-        <Fact name="began">
+        <Fact name="started">
           <Moment at={record.startedAt ?? record.createdAt} />
         </Fact>
         {record.endedAt !== undefined && (

@@ -5,14 +5,14 @@ import { isCollected, runNotes } from './run-notes.ts';
 const run = (record: object, driven = true) => ({ record, driven }) as unknown as RunSummary;
 const words = (given: RunSummary) => runNotes(given).map(note => note.words);
 
-describe('what is special about a run', () => {
-  it('[K41] nothing is said of a run that is as any other', () => {
+describe('the notes on a run', () => {
+  it('[K41] are empty for an ordinary run', () => {
     for (const status of ['completed', 'failed', 'paused', 'waiting'])
       expect(runNotes(run({ status }, false))).toEqual([]);
     expect(runNotes(run({ status: 'running' }))).toEqual([]);
   });
 
-  it('[K41] that it came from a bundle, that frames of it are gone, that nothing works on it', () => {
+  it('[K41] say that it was imported, that frames are gone, that nothing drives it', () => {
     expect(words(run({ status: 'completed', origin: { kind: 'import', run: 'x' } }))).toEqual([
       expect.stringMatching(/imported from a bundle/),
     ]);
@@ -29,7 +29,7 @@ describe('what is special about a run', () => {
     expect(words(run({ status: 'running' }, false))).toEqual([expect.stringMatching(/Nothing drives this run/)]);
   });
 
-  it('[K87] that it waits for room on the disk', () => {
+  it('[K87] say that it waits for space on the disk', () => {
     const held = { status: 'paused', stopReason: 'The disk is full. Free some space.' };
     expect(words(run(held))).toEqual([
       'The disk is full. Free some space. The run resumes on its own when there is space; nothing is lost.',
@@ -37,7 +37,7 @@ describe('what is special about a run', () => {
     expect(words(run(held, false))).toEqual([]);
   });
 
-  it('[K41] which frames are gone', () => {
+  it('[K41] say which frames are gone', () => {
     const { record } = run({ collected: [{ from: 1, to: 4 }] });
     expect([0, 1, 4, 5, undefined].map(frame => isCollected(record, frame))).toEqual([false, true, true, false, false]);
     expect(isCollected(run({}).record, 1)).toBe(false);

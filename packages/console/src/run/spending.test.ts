@@ -6,7 +6,7 @@ const message = (payload: Json) => ({ kind: 'message', payload }) as WireChunk;
 const call = (inputTokens: number, outputTokens: number, costMicroUsd: number) =>
   message({ v: 1, kind: 'assistant', content: [], usage: { inputTokens, outputTokens, costMicroUsd } });
 
-describe('what a task spent', () => {
+describe('the spending of a task', () => {
   it('[K34] is the sum of its calls', () => {
     expect(spendingOf([message({ kind: 'begun' }), call(10, 1, 500), call(20, 2, 700)])).toEqual({
       calls: 2,
@@ -16,7 +16,7 @@ describe('what a task spent', () => {
     });
   });
 
-  it('[K34] leaves out what it does not understand', () => {
+  it('[K34] leaves out unknown parts', () => {
     const odd = [{ kind: 'token', payload: 'x' } as WireChunk, message('x'), message({ kind: 'assistant', usage: 7 })];
     const none = { inputTokens: 0, outputTokens: 0, costMicroUsd: 0 };
     expect(spendingOf(odd)).toEqual({ calls: 1, ...none });

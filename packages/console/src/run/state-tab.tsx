@@ -26,7 +26,7 @@ export function StateTab({ state, before, volatile = {}, volatileBefore, error, 
   const pins = usePins();
   const [edited, setEdited] = useState<string>();
   if (error !== undefined) return <ErrorBox error={error} title="Could not load state" />;
-  if (state === undefined) return <Empty title="Reading…" />;
+  if (state === undefined) return <Empty title="Loading…" />;
   const keys = stateDiff(before ?? state, state);
   const passing = <VolatileTable volatile={volatile} before={volatileBefore} />;
   if (keys.length === 0 && Object.keys(volatile).length === 0) return <Empty title="No state yet" />;

@@ -21,7 +21,7 @@ export function ThenTab({ run, frame, view, onCurrent }: ThenTabProps) {
   const client = useClient();
   const { data } = useRead(['frame', run, frame], () => client.frames(run, { from: frame, limit: 1 }), { keeps: true });
   const [read] = data?.frames ?? [];
-  if (read === undefined) return <Empty title="Reading…" />;
+  if (read === undefined) return <Empty title="Loading…" />;
   const { trigger, mounted, unmounted } = read;
   const cause = trigger.node === undefined ? undefined : view.tree?.find(({ id }) => id === trigger.node);
   return (

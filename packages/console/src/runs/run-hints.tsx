@@ -13,7 +13,7 @@ export function RunHints({ isWide = false }: { readonly isWide?: boolean }) {
       )}
       <span data-column="frames">frames</span>
       <span data-column="time">took</span>
-      <span data-column="began">began</span>
+      <span data-column="began">started</span>
       <span data-column="changed">last change</span>
     </div>
   );

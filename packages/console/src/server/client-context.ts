@@ -3,7 +3,7 @@ import { createContext, useContext } from 'react';
 
 export const ClientContext = createContext<Client | undefined>(undefined);
 
-/** The server, for whoever is inside. */
+/** The client of the server, from the context. */
 export function useClient(): Client {
   const client = useContext(ClientContext);
   if (client === undefined) throw new Error('there is no client around this part of the page');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { contextKeys } from './context-keys.ts';
 
-describe('what a workflow reads', () => {
-  it('[K70] is what its texts ask for, without what its loops give', () => {
+describe('the facts of a workflow', () => {
+  it('[K70] are those its texts refer to, except those its loops provide', () => {
     const source = {
       id: 'project.fix',
       steps: [

@@ -7,7 +7,7 @@ const run = (status: string, gaps: readonly object[] = []) => ({ status, gaps })
 const gap = { nodeId: 'a', reason: { category: 'user_only_dependency' } };
 
 describe('a place of a guided run', () => {
-  it('[K59] is one thing: passed, left, a checkpoint, blocked, complete, waiting, or where the agent is', () => {
+  it('[K59] has one status: passed, left, a checkpoint, blocked, complete, waiting, or current', () => {
     const blockers = [{ code: 'x', message: 'y' }];
     const places = [
       placeStanding(node({ isLeaf: false }), run('in_progress')),

@@ -6,7 +6,7 @@ const session = (health: string, waiting: number, status?: string) =>
   ({ health, waiting, runs: status === undefined ? [] : [{ status }] }) as unknown as SessionSummary;
 
 describe('a guided session', () => {
-  it('[K38] is one thing: damaged, waiting for the person, or what its run is', () => {
+  it('[K38] has one status: damaged, waiting for the person, or that of its run', () => {
     const signals = [
       session('corrupt_tail', 1, 'in_progress'),
       session('healthy', 2, 'blocked'),

@@ -35,7 +35,7 @@ export function SessionView({ session, place, onPlace }: SessionViewProps) {
     placeholderData: before => before,
     refetchInterval: AGAIN_MS,
   });
-  if (data === undefined) return <Empty title="Reading…" />;
+  if (data === undefined) return <Empty title="Loading…" />;
   if (!data.ok) return <ErrorBox error={data.error} title="Could not load this session" />;
   const { runs, omittedRuns } = data.value;
   return (

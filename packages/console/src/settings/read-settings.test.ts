@@ -4,7 +4,7 @@ import { readSettings } from './read-settings.ts';
 describe('settings', () => {
   const unset = { theme: 'system', time: 'relative', dangerous: 'ask', notify: false, developer: false, streak: 5 };
 
-  it('[K28] are as they were kept', () => {
+  it('[K28] are as stored', () => {
     const kept = { theme: 'dark', time: 'utc', dangerous: 'off', notify: true, developer: true, streak: 3 };
     expect(readSettings(JSON.stringify(kept))).toEqual(kept);
   });

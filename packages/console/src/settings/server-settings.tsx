@@ -153,7 +153,7 @@ const effectWords = {
 
 function ToolPolicies({ settings: { tools } }: { readonly settings: Settings }) {
   return (
-    <Panel title="Tools, and when a person is asked">
+    <Panel title="Tools and approvals">
       <div className="table-box">
         <table className="facts-table">
           <thead>

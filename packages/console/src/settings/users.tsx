@@ -162,7 +162,7 @@ function NewUser({
       <input
         className="field"
         aria-label="Name of a new user"
-        placeholder="a name"
+        placeholder="Name"
         value={name}
         onChange={event => setName(event.target.value)}
       />

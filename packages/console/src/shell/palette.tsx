@@ -27,7 +27,7 @@ export function Palette({ pages, onClose }: { readonly pages: readonly PageLink[
   return (
     <Dialog title="Go to" isBare className="palette" onClose={onClose}>
       <Command label="Go to" loop>
-        <Command.Input ref={field} placeholder="a page, a run, a setting…" />
+        <Command.Input ref={field} placeholder="Page, run or setting…" />
         <Command.List>
           <Command.Empty>No results</Command.Empty>
           <Command.Group heading="Pages">

@@ -24,7 +24,7 @@ export function KnownPlans({ read: { data, error }, file: chosen, onFile }: Know
       {error !== null && data === undefined ? (
         <ErrorBox error={error} title="Could not load plans" />
       ) : plans.length === 0 ? (
-        <Empty title={data === undefined ? 'Looking…' : 'None yet: plans that you start appear here'} />
+        <Empty title={data === undefined ? 'Loading…' : 'None yet: plans that you start appear here'} />
       ) : (
         <ul className="earlier">
           {plans.map(({ file, name, runs: count, exists, lastRun }) => (

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { fieldErrorOf } from './field-errors.ts';
 
-describe('what is wrong with an input', () => {
+describe('an input error', () => {
   const fields = ['version', 'parts'];
 
-  it('[K63] is said at the field that it is about', () => {
+  it('[K63] is shown at its field', () => {
     const error = (message: string) => fieldErrorOf({ code: 'plan/input-invalid', message }, fields);
     expect(error('version: expected string, received number')).toEqual({
       field: 'version',
@@ -21,7 +21,7 @@ describe('what is wrong with an input', () => {
     });
   });
 
-  it('[K63] is said for the whole where it is about no field', () => {
+  it('[K63] is shown for the whole form if it is about no field', () => {
     expect(fieldErrorOf({ code: 'plan/input-invalid', message: 'other: x' }, fields)).toBeUndefined();
     expect(fieldErrorOf({ code: 'plan/load-failed', message: 'version: x' }, fields)).toBeUndefined();
   });

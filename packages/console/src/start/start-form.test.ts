@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyForm, startBodyOf, startFormOf } from './start-form.ts';
 
 describe('the form of a start', () => {
-  it('[K18] sends what is filled in, and nothing else', () => {
+  it('[K18] sends filled-in fields only', () => {
     expect(startBodyOf({ ...emptyForm, file: ' a.tsx ' })).toEqual({ file: 'a.tsx' });
     const whole = { ...emptyForm, file: 'a.tsx', input: '{"n":1}', tags: 'x, ,y', dollars: '0.5', minutes: '2' };
     expect(startBodyOf(whole)).toEqual({

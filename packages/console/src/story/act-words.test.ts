@@ -4,8 +4,8 @@ import { actWords } from './act-words.ts';
 
 const words = (type: string, fields: object = {}) => actWords({ type, by: 'ada', ...fields } as unknown as WireEvent);
 
-describe('what a person did', () => {
-  it('[K55] is told in words', () => {
+describe('a person’s action', () => {
+  it('[K55] is described in words', () => {
     expect([
       words('operator.acted', { action: 'retry', node: 'a' }),
       words('operator.acted', { action: 'something new' }),
@@ -39,7 +39,7 @@ describe('what a person did', () => {
     ]);
   });
 
-  it('[K55] is told of nothing else', () => {
+  it('[K55] is the only kind described', () => {
     for (const type of ['frame.committed', 'node.status', 'task.ended', 'handler.ran'])
       expect(words(type)).toBeUndefined();
     expect(words('run.created', { by: undefined })).toBeUndefined();

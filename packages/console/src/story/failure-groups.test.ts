@@ -8,7 +8,7 @@ const failed = (id: string, message: string, fields: object = {}) =>
   run(id, 'failed', { error: { class: 'terminal', code: 'plan/task-failed', message }, ...fields });
 
 describe('failures', () => {
-  it('[K27] are grouped by why: numbers, ids and what follows the first line do not count', () => {
+  it('[K27] are grouped by cause: numbers, ids and everything after the first line are ignored', () => {
     const groups = failureGroups([
       failed('4', 'port 81 is taken\nby 7'),
       failed('3', 'no disk'),

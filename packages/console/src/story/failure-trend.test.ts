@@ -17,7 +17,7 @@ const runs = [
 ];
 
 describe('failures over time', () => {
-  it('[K57] are counted part by part, each end in one of them', () => {
+  it('[K57] are counted by part, each end in one of them', () => {
     const hours = trendOf(runs, NOW, 'day');
     expect(hours).toHaveLength(periods.day.parts);
     expect(hours.slice(-2)).toEqual([
@@ -28,7 +28,7 @@ describe('failures over time', () => {
     expect(days.map(({ ended }) => ended)).toEqual([0, 0, 0, 0, 1, 0, 3]);
   });
 
-  it('[K57] are told against the time before', () => {
+  it('[K57] are compared with the period before', () => {
     const week = periods.week.parts * periods.week.partMs;
     expect(endedBetween(runs, NOW - week, NOW)).toEqual({ ended: 4, failed: 2 });
     expect(endedBetween(runs, NOW - 2 * week, NOW - week)).toEqual({ ended: 1, failed: 1 });

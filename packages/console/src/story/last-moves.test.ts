@@ -13,7 +13,7 @@ const change = (key: string, trigger: string, node = 'look') => ({
 });
 
 describe('recent activity', () => {
-  it('[K75] tells what handlers did to state, once for what they did together, with the frame that shows it', () => {
+  it('[K75] shows the state changes of handlers, once for changes made together, with the frame that shows them', () => {
     const moves = told([
       { type: 'task.ended', node: 'look' },
       change('price', 'price.seen'),
@@ -34,7 +34,7 @@ describe('recent activity', () => {
     ]);
   });
 
-  it('[K75] says why something waits or is tried again, in words, and who did what', () => {
+  it('[K75] says why something waits or is retried, in words, and who did what', () => {
     const moves = told([
       { type: 'node.status', node: 'a', from: 'idle', to: 'running' },
       { type: 'task.retry', node: 'a', error: { message: 'nobody answers' } },
@@ -45,7 +45,7 @@ describe('recent activity', () => {
       { type: 'node.status', node: 'a', from: 'blocked', to: 'canceled' },
     ]);
     expect(moves.map(({ signal, who, words }) => [signal, who, words])).toEqual([
-      ['working', undefined, 'began'],
+      ['working', undefined, 'started'],
       ['held', undefined, 'failed and is retried: nobody answers'],
       ['waiting', undefined, 'the model is busy; it is called again automatically'],
       ['working', undefined, 'continued'],
@@ -55,7 +55,7 @@ describe('recent activity', () => {
     ]);
   });
 
-  it('[K75] has the last of them', () => {
+  it('[K75] has the latest ones', () => {
     const statuses = Array.from({ length: 9 }, (_, index) => ({ type: 'node.status', node: `${index}`, to: 'failed' }));
     expect(told(statuses, 2).map(({ node }) => node)).toEqual(['7', '8']);
   });

@@ -62,7 +62,7 @@ function toldOf(event: WireEvent, changes: () => readonly WireEvent[]): Told | u
 function statusWords({ from, to, blockReason }: WireEvent): string {
   switch (statusOf(to)) {
     case 'running':
-      return statusOf(from) === 'blocked' ? 'continued' : 'began';
+      return statusOf(from) === 'blocked' ? 'continued' : 'started';
     case 'blocked':
       return typeof blockReason === 'string' ? reasonWords(blockReason) : 'is blocked';
     default:

@@ -29,14 +29,14 @@ describe('the story of a run', () => {
     expect([...story.nodes.values()]).toEqual([node('a', 'running'), node('c')]);
   });
 
-  it('[K8] has each event once, in order, whatever comes first: what follows or what was before', () => {
+  it('[K8] has each event once, in order, whichever arrives first: later or earlier ones', () => {
     const before = [event(3), event(4)];
     expect(seqs(withEvents(told(state(5), stored(5), stored(6)), before))).toEqual([3, 4, 5, 6]);
     expect(seqs(withEvents(told(state(5)), before))).toEqual([3, 4]);
     expect(seqs(withEvents(withEvents(told(state(5), stored(5)), before), before))).toEqual([3, 4, 5]);
   });
 
-  it('[K8] goes on where it was after a reconnect, and begins anew after a gap', () => {
+  it('[K8] continues after a reconnect, and starts over after a gap', () => {
     expect(seqs(told(state(0), stored(0), stored(1), state(2), stored(2)))).toEqual([0, 1, 2]);
     expect(seqs(told(state(0), stored(0), state(7), stored(7)))).toEqual([7]);
   });
@@ -61,7 +61,7 @@ describe('the story of a run', () => {
     ]);
   });
 
-  it('[K10] joins what an agent says: each part once, none out of order', () => {
+  it('[K10] joins agent output: each part once, none out of order', () => {
     const once = withSpeech(emptyStory, 't', [chunk(0, 'I '), chunk(1, 'look')], 2);
     const again = withSpeech(once, 't', [chunk(1, 'look'), chunk(2, ' at it')], 3);
     expect(again.speech.get('t')).toEqual({ text: 'I look at it', next: 3 });

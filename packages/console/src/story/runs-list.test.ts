@@ -19,7 +19,7 @@ describe('the list of runs', () => {
     expect(list.runs).toEqual([summary('c'), summary('b'), summary('a', 'completed')]);
   });
 
-  it('[K2] goes on with older runs, each once', () => {
+  it('[K2] continues with older runs, each once', () => {
     const list = toldList(emptyList, { kind: 'runs', runs: [summary('d'), summary('c')], next: 'c' as RunId });
     expect(list.next).toBe('c');
     const more = withOlder(list, { runs: [summary('c'), summary('b')], next: 'b' as RunId });
@@ -30,21 +30,21 @@ describe('the list of runs', () => {
     });
   });
 
-  it('[K2] has every run in a view beside all', () => {
+  it('[K2] has every run in one view besides the view of all', () => {
     for (const status of runStatus.options) {
       expect(views.filter(view => view !== 'all' && isIn(view, summary('a', status)))).toHaveLength(1);
     }
     expect(isIn('waiting', summary('a', 'running', 1))).toBe(true);
   });
 
-  it('[K2] says what a run is doing in a word of its own', () => {
+  it('[K2] shows the status of a run in one word', () => {
     const words = runStatus.options.map(status => runStanding(summary('a', status)).word);
     expect(new Set(words).size).toBe(words.length);
     expect(runStanding(summary('a', 'running', 1))).toEqual({ signal: 'waiting', word: 'working, asks you' });
   });
 });
 
-it('[K2] times are in units that say enough', () => {
+it('[K2] times have useful units', () => {
   expect([0, 59_999, 61_000, 3_600_000, 172_800_000, -5].map(span)).toEqual([
     '0 s',
     '59 s',
@@ -55,7 +55,7 @@ it('[K2] times are in units that say enough', () => {
   ]);
 });
 
-it('[K3] a tree is shown in the order of its plan, without what is under a closed node', () => {
+it('[K3] a tree is shown in the order of its plan, without the children of closed nodes', () => {
   const node = (id: string, parent: string | undefined, index: number) => ({ id, parent, index }) as never;
   const nodes = [node('b', 'root', 1), node('root', undefined, 0), node('a', 'root', 0), node('b1', 'b', 0)];
   const shown = (closed: readonly string[]) =>

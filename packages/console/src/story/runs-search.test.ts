@@ -21,8 +21,8 @@ const runs = [
 ];
 const found = (search: RunsSearch) => runs.filter(one => isFound(search, one, NOW)).map(({ id }) => id);
 
-describe('what is looked for among the runs', () => {
-  it('[K56] is a tag, a plan, a project or a time', () => {
+describe('the search among runs', () => {
+  it('[K56] is by tag, plan, project or time', () => {
     expect(found({})).toEqual(['release', 'import', 'report', 'guided']);
     expect(found({ tag: 'eu' })).toEqual(['release', 'import']);
     expect(found({ plan: '/home/a/shop/import.tsx' })).toEqual(['import']);
@@ -33,7 +33,7 @@ describe('what is looked for among the runs', () => {
     expect(found({ tag: 'eu', to: '2026-03-09', q: 'imp' })).toEqual(['import']);
   });
 
-  it('[K56] is what the runs have, each once', () => {
+  it('[K56] offers the values of the runs, each once', () => {
     expect(facetsOf(runs)).toEqual({
       tags: ['eu', 'nightly'],
       plans: [
@@ -47,14 +47,14 @@ describe('what is looked for among the runs', () => {
     expect(runs.map(projectOf)).toEqual(['/home/a/shop', '/home/a/shop', 'C:\\work\\office', undefined]);
   });
 
-  it('[K73] is the project that a run was started for, wherever its plan lies', () => {
+  it('[K73] knows the project that a run was started for, wherever its plan is', () => {
     const of = (directory: string) => projectOf(run('x', '/home/a/plans/tidy.tsx', '2026-03-01', [], directory));
     expect(of('/home/a/shop')).toBe('/home/a/shop');
     expect(of('/home/a/shop/.signalbox/plans')).toBe('/home/a/shop');
     expect(projectFolder('C:\\work\\office\\.signalbox')).toBe('C:\\work\\office');
   });
 
-  it('[K56] is read from an address, and what is not understood of it is left out', () => {
+  it('[K56] is read from an address, whose unknown parts are dropped', () => {
     const whole = { view: 'failed', q: 'x', tag: 't', plan: 'p', project: 'o', since: 'day', from: '2026-01-01' };
     expect(runsSearchOf(whole)).toEqual(whole);
     expect(runsSearchOf({ view: 'all', q: '', tag: {}, since: 'year', from: 'now', to: 7, more: 1 })).toEqual({});

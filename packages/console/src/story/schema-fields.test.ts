@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fieldsOf } from './schema-fields.ts';
 
 describe('the fields of a schema', () => {
-  it('[K5] are one for each property, with what is known of it', () => {
+  it('[K5] are one for each property, with its facts', () => {
     const fields = fieldsOf({
       type: 'object',
       required: ['a', 'b'],

@@ -15,14 +15,14 @@ const nodes = [
 const ids = (found: readonly TreeNode[]) => found.map(({ id }) => id);
 
 describe('the tree', () => {
-  it('[K21] is filtered to what holds all the words, and what is around it', () => {
+  it('[K21] is filtered to nodes that match all words, and their surroundings', () => {
     expect(ids(matching(nodes, 'TASK idle'))).toEqual(['root', 'ship', 'publish']);
     expect(ids(matching(nodes, 'claude'))).toEqual(['root', 'ship', 'tell']);
     expect(matching(nodes, ' ')).toBe(nodes);
     expect(matching(nodes, 'nobody')).toEqual([]);
   });
 
-  it('[K19] says what comes next: what is scheduled before what has not begun', () => {
+  it('[K19] shows what comes next: scheduled work before work that has not started', () => {
     expect(ids(nextWork(nodes, 5))).toEqual(['tell', 'publish']);
     expect(ids(nextWork(nodes, 1))).toEqual(['tell']);
   });

@@ -7,14 +7,14 @@ const NOW = Date.parse('2026-03-10T12:00:00.000Z');
 const MINUTE = 60_000;
 
 describe('times', () => {
-  it('[K28] that are relative have one unit: what is read does not change under the eyes', () => {
+  it('[K28] that are relative have one unit, so that they do not change while being read', () => {
     const told = [0, 59, 3 * 60 + 48, 61 * 60, 47 * 3600, 72 * 3600].map(seconds =>
       momentWords(new Date(NOW - seconds * 1000).toISOString(), 'relative', NOW),
     );
     expect(told).toEqual(['just now', '59 s ago', '3 min ago', '1 h ago', '47 h ago', '3 days ago']);
   });
 
-  it('[K75] that something took have two, and what took no second is told in milliseconds', () => {
+  it('[K75] of durations have two units, and less than a second is shown in milliseconds', () => {
     expect([lasted(16.4), lasted(-3), lasted(20_000), span(5 * MINUTE + 3_000), span(90 * MINUTE)]).toEqual([
       '16 ms',
       '0 ms',
@@ -25,7 +25,7 @@ describe('times', () => {
   });
 });
 
-it('[P282] what waits for a time says for which, and does not ask for anybody', () => {
+it('[P282] of a wait for a time name the time, and ask nobody', () => {
   const until = '2026-03-10T15:00:00.000Z';
   const run = (openDecisions: number) => ({ record: { status: 'running' }, openDecisions, until }) as RunSummary;
   expect(untilWords(until)).toMatch(/^waits until 2026-03-1\d \d\d:\d\d:00$/);

@@ -11,13 +11,13 @@ const mark = (index: number, trigger: string, changes: number): FrameMark => ({
 const bars = (path: string) => path.split('z').length - 1;
 
 describe('the timeline', () => {
-  it('[K32] has a bar for each frame, by what made it necessary', () => {
+  it('[K32] has a bar for each frame, by its cause', () => {
     const frames = Array.from({ length: 22 }, (_, index) => mark(index, index === 7 ? 'decision' : 'task', 1));
     const { own, task, person } = trackOf([mark(0, 'start', 0), ...frames.slice(1)]);
     expect([bars(own), bars(task), bars(person)]).toEqual([1, 20, 1]);
   });
 
-  it('[K32] shares places where there are more frames than places, and loses no person among them', () => {
+  it('[K32] shares places if there are more frames than places, and loses no person’s frame', () => {
     const frames = Array.from({ length: 10_000 }, (_, index) => mark(index, index === 5_001 ? 'operator' : 'task', 1));
     const { own, task, person } = trackOf(frames);
     expect([bars(own), bars(task), bars(person)]).toEqual([0, PLACES - 1, 1]);

@@ -16,7 +16,7 @@ describe('the repository of a workspace', () => {
   const head = () => path.join(repository, '.git/HEAD');
   const elsewhere = () => path.join(repository, 'elsewhere');
 
-  it('[V242] is known by files of its own', async () => {
+  it('[V242] is found through its own files', async () => {
     writeFileSync(head(), `${SHA}\n`);
     expect(await readWorkspace(repository)).toMatchObject({ isRepository: true, headSha: SHA });
   });

@@ -20,7 +20,7 @@ export const ARTIFACT = 'a:';
  */
 export interface ArtifactBook {
   readonly access: ArtifactAccess;
-  /** Adds the artifacts of successful transactions to the next commit. */
+  /** Adds an artifact whose transaction succeeded to the next commit. */
   keep(id: string, node: string): void;
   /** Contents that must be durable before the next commit. */
   takeBlobs(): readonly Uint8Array[];

@@ -93,7 +93,7 @@ describe('artifacts of handlers and effects', () => {
     expect(await world.runs.get(picture?.digest as never)).toMatchObject({ ok: true });
   });
 
-  it('[P131] of a handler that fails are not there, and neither is their event', async () => {
+  it('[P131] of a failed handler are not stored, and neither is their event', async () => {
     const world = harness();
     const plan = handlerPlan(ctx => {
       ctx.artifact.markdown('Notes', 'never seen');
@@ -173,7 +173,7 @@ describe('artifacts of handlers and effects', () => {
     expect(content.ok && Buffer.from(content.value).toString()).toBe(large);
   });
 
-  it('[P133] whose contents cannot be kept end the engine, and nothing refers to them', async () => {
+  it('[P133] whose contents cannot be stored end the engine, and nothing refers to them', async () => {
     const world = harness();
     const full = failure('STORE_IO_FAILED', { message: 'The disk is full.', suggestion: 'Make room.' });
     const plan = handlerPlan(ctx => void ctx.artifact.image('Dot', DOT));
@@ -210,7 +210,7 @@ describe('artifacts of tasks', () => {
     expect(events.lastIndexOf('artifact.created')).toBeLessThan(events.indexOf('task.ended'));
   });
 
-  it('[P134] that are made again by another attempt are kept once; what is different is kept too', async () => {
+  it('[P134] made again by another attempt are stored once; different ones are stored too', async () => {
     const world = harness();
     const ids: ArtifactId[] = [];
     const plan = taskPlan(async ({ artifact, attempt }) => {
@@ -224,7 +224,7 @@ describe('artifacts of tasks', () => {
     expect(ids.slice(2)).toEqual(ids.slice(0, 2));
   });
 
-  it('[P134] that cannot be kept fail the attempt, whether it waits for them or not', async () => {
+  it('[P134] that cannot be stored fail the attempt, whether it waits for them or not', async () => {
     const world = harness();
     const plan = taskPlan(({ artifact }) => void artifact.link('x', 'file:///etc/passwd'), { retries: 0 });
     expect(await world.end(start(world, plan))).toMatchObject({

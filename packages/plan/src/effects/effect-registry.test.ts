@@ -45,7 +45,7 @@ describe('effects', () => {
     expect(reports[6]?.error?.message).toContain('effect e was triggered 4 times with the same dependencies [1]');
   });
 
-  it('[P37] are no loop when work ended between', () => {
+  it('[P37] are not a loop if work ended in between', () => {
     const registry = createEffectRegistry();
     for (let n = 0; n < 20; n++) {
       registry.forgetHistory();
@@ -53,7 +53,7 @@ describe('effects', () => {
     }
   });
 
-  it('[P38] run twice in strict mode, with a cleanup between', () => {
+  it('[P38] run twice in strict mode, with a cleanup in between', () => {
     const log: string[] = [];
     createEffectRegistry({ strict: true }).run([effect('e', [], log, { cleanup: () => log.push('cleanup') })], plainly);
     expect(log).toEqual(['run e []', 'cleanup', 'run e []']);
@@ -80,7 +80,7 @@ describe('effects', () => {
     expect(registry.isDue(calls)).toBe(false);
   });
 
-  it('[P39] a run that is taken up does not repeat an effect that ran, unless it holds something of its process', () => {
+  it('[P39] a resumed run does not repeat an effect that ran, unless it holds a resource of its process', () => {
     const log: string[] = [];
     const memory = new Map([
       ['done', { deps: '[1]', held: false }],

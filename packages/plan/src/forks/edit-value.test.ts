@@ -47,17 +47,17 @@ describe('an edit with an operation', () => {
     expect(editedValue(old, { key: 'k', op, value })).toEqual({ ok: false, error: expect.stringContaining(why) });
   });
 
-  it('[P169] merges a field with a dangerous name as a field like others', () => {
+  it('[P169] merges a field with a dangerous name like any other', () => {
     const made = editedValue({}, { key: 'k', op: 'merge', value: JSON.parse('{"__proto__": {"x": 1}}') });
     expect(made.ok && Object.keys(made.value as object)).toEqual(['__proto__']);
     expect(({} as { x?: number }).x).toBe(undefined);
   });
 
-  it('[P171] has a trigger of its own for every operation, which a replay knows', () => {
+  it('[P171] has its own trigger for every operation, which a replay knows', () => {
     expect(editTriggers).toEqual(['operator.edit', ...editOp.options.map(op => `operator.${op}`)]);
   });
 
-  it('[P171] of a run that is driven takes what the edit before it made, and the run replays', async () => {
+  it('[P171] of a driven run applies to the result of the previous edit, and the run replays', async () => {
     const world = harness();
     const held = definePlan({
       name: 'ops',
@@ -110,7 +110,7 @@ describe('an edit with an operation', () => {
     expect([report.verified, report.difference]).toEqual([frames, undefined]);
   });
 
-  it('[P172] of a run that nothing drives is checked as it is committed, against what is there then', async () => {
+  it('[P172] of an undriven run is validated as committed, against the value at that time', async () => {
     const world = harness();
     expect(await world.end(world.start(waits, { executor }))).toEqual({ status: 'waiting' });
     const { ports, run, runs } = world;

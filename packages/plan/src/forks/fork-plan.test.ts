@@ -59,7 +59,7 @@ async function pictureOf({ runs }: Harness, run: RunId) {
 }
 
 describe('a fork', () => {
-  it('[P83] of every frame has its state, statuses, tree and digest; it ends like its parent, which nobody touched', async () => {
+  it('[P83] of every frame has its state, statuses, tree and digest; it ends like its parent, which is untouched', async () => {
     const world = harness();
     const done: string[] = [];
     const plan = steps(done);
@@ -123,7 +123,7 @@ describe('a fork', () => {
     }
   });
 
-  it('[P83] begins anew what was under way: work, waits for people and retries', async () => {
+  it('[P83] starts over what was running: work, waits for people and retries', async () => {
     const world = harness();
     let asked = 0;
     const plan = definePlan({
@@ -154,7 +154,7 @@ describe('a fork', () => {
     expect(await world.runs.run(world.run)).toMatchObject({ status: 'waiting' });
   });
 
-  it('[P83] is refused for a frame or a run that is not there', async () => {
+  it('[P83] is refused for a missing frame or run', async () => {
     const world = harness();
     await world.end(world.start(steps()));
     const { ports, run: parent } = world;

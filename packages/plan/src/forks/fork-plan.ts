@@ -31,7 +31,7 @@ export interface PlanFork {
   readonly run: RunId;
   readonly parent: RunId;
   readonly frame: number;
-  /** Who asked for it, and the event it starts from. */
+  /** Who asked for it, and the tool call or node it was requested for. */
   readonly by: string;
   readonly call?: string | undefined;
   readonly node?: string | undefined;

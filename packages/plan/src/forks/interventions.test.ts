@@ -29,7 +29,7 @@ const eventsOf = async ({ runs }: Harness, run: RunId, type: string) =>
   (await runs.events(run, 0, 1000)).map(({ event }) => event).filter(event => event.type === type);
 
 describe('an edit of state', () => {
-  it('[P85] of a run that is driven is checked, makes a frame, and is in the log with who and why', async () => {
+  it('[P85] of a driven run is validated, makes a frame, and is in the log with who and why', async () => {
     const world = harness();
     const held = definePlan({
       name: 'gate',
@@ -79,7 +79,7 @@ describe('an edit of state', () => {
     expect(started).toMatchObject([{ node: 'held' }, { node: 'go' }]);
   });
 
-  it('[P85] of a run that nothing drives holds when it is taken up, and in a fork', async () => {
+  it('[P85] of an undriven run applies when it is resumed, and in a fork', async () => {
     const world = harness();
     expect(await world.end(world.start(plan, { executor }))).toEqual({ status: 'waiting' });
     const { ports, runs } = world;
@@ -106,8 +106,8 @@ describe('an edit of state', () => {
   });
 });
 
-describe('a retry with other rules', () => {
-  it('[P86] follows them, also when another process takes the run up', async () => {
+describe('a retry with a new policy', () => {
+  it('[P86] follows it, even when another process resumes the run', async () => {
     const world = harness();
     let tries = 0;
     const flaky = definePlan({

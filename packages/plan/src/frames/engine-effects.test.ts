@@ -19,7 +19,7 @@ async function shownStatuses(world: ReturnType<typeof harness>, node: string): P
 const state = z.object({ n: z.number().default(0), log: z.array(z.string()).default([]) });
 
 describe('effects of a run', () => {
-  it('[P36] run after the commit, in their place, and what they write makes the next frame', async () => {
+  it('[P36] run after the commit, in their place, and their writes make the next frame', async () => {
     const world = harness();
     const order: string[] = [];
     const plan = definePlan({
@@ -84,7 +84,7 @@ describe('effects of a run', () => {
     expect(log).toEqual(['on 0', 'off', 'on 2', 'off']);
   });
 
-  it('[P8] of two components cannot have one id', async () => {
+  it('[P8] of two components cannot share an id', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'twice',
@@ -105,7 +105,7 @@ describe('effects of a run', () => {
     });
   });
 
-  it('[P36] that fail fail the run, and what they wrote is dropped', async () => {
+  it('[P36] that fail make the run fail, and their writes are dropped', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'fails',
@@ -223,7 +223,7 @@ describe('effects of a run', () => {
     expect(await shownStatuses(world, 'late')).toEqual(['failed', 'failed']);
   });
 
-  it('[P242] that throw a value which cannot be shown fail the run like others', async () => {
+  it('[P242] that throw a value which cannot be shown make the run fail like others', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'odd',
@@ -243,7 +243,7 @@ describe('effects of a run', () => {
     expect(await shownStatuses(world, 'e')).toEqual(['failed', 'failed']);
   });
 
-  it('[P184] that failed run again when the run is taken up, and those that ran do not', async () => {
+  it('[P184] that failed run again when the run is resumed, and those that ran do not', async () => {
     const world = harness();
     const ran: string[] = [];
     const plan = (hasBug: boolean) =>
@@ -293,7 +293,7 @@ describe('effects of a run', () => {
     expect(runs).toBe(2);
   });
 
-  it('[P57] a plan with effects ends after it was quiet for a while; what is written late makes a frame', async () => {
+  it('[P57] a plan with effects ends after it was quiet for a while; a late write makes a frame', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'late',
@@ -369,7 +369,7 @@ describe('a plan that goes round in circles', () => {
     expect(await world.end(world.start(plan))).toMatchObject({ status: 'stalled', evidence: { repeats: 3 } });
   });
 
-  it('[P33] a plan that works renders as fast as it can', async () => {
+  it('[P33] a working plan renders as fast as it can', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'works',
@@ -386,7 +386,7 @@ describe('a plan that goes round in circles', () => {
   });
 });
 
-describe('work that tells how it goes', () => {
+describe('work that reports progress', () => {
   it('[P32] does not make a frame for each word', async () => {
     const world = harness();
     const plan = definePlan({
@@ -417,7 +417,7 @@ describe('work that tells how it goes', () => {
 });
 
 describe('what a frame sees', () => {
-  it('[P35] one time and numbers that come again', async () => {
+  it('[P35] one time and repeatable numbers', async () => {
     const seen: unknown[] = [];
     const once = async () => {
       const world = harness();
@@ -443,7 +443,7 @@ describe('what a frame sees', () => {
     expect(new Set((one as number[][]).flatMap(row => row.slice(2))).size).toBe(4);
   });
 
-  it('[P58] volatile state follows the same rules, is not kept, and makes frames that cannot be verified unless told', async () => {
+  it('[P58] volatile state follows the same rules, is not stored, and makes frames that cannot be verified unless recorded', async () => {
     for (const keepVolatile of [false, true]) {
       const world = harness();
       const seen: unknown[] = [];
@@ -475,7 +475,7 @@ describe('what a frame sees', () => {
     }
   });
 
-  it('[P61] a query runs again when a table it waits for changed, also by others', async () => {
+  it('[P61] a query runs again when a table it waits for changed, even by others', async () => {
     const world = harness();
     const asked: unknown[] = [];
     let rows = 0;
@@ -530,7 +530,7 @@ describe('what a frame sees', () => {
     });
   });
 
-  it('[P58] a handler that throws takes back what it wrote to volatile state too', async () => {
+  it('[P58] a handler that throws also loses its writes to volatile state', async () => {
     const world = harness();
     const seen: unknown[] = [];
     const plan = definePlan({
@@ -567,7 +567,7 @@ describe('what a frame sees', () => {
     });
   });
 
-  it('[P11] a frame costs what changed: only what read the key is called', async () => {
+  it('[P11] a frame costs what changed: only readers of the key are called', async () => {
     const world = harness();
     const calls: string[] = [];
     const plan = definePlan({

@@ -10,7 +10,7 @@ import type { TaskExecutor } from './task-executor.ts';
 const counter = z.object({ n: z.number().default(0), log: z.array(z.string()).default([]) });
 
 describe('the work of a run', () => {
-  it('[P42] a failed task tells its handler, holds up what follows, and fails the run', async () => {
+  it('[P42] a failed task calls its handler, holds up what follows, and fails the run', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'fails',
@@ -42,7 +42,7 @@ describe('the work of a run', () => {
     expect((await world.runs.tasks(world.run)).map(task => [task.node, task.status])).toEqual([['bad', 'error']]);
   });
 
-  it('[P42] a plan may render something else when work failed, and goes on', async () => {
+  it('[P42] a plan may render something else when work failed, and continues', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'recovers',
@@ -68,7 +68,7 @@ describe('the work of a run', () => {
     expect(JSON.stringify(run.tree())).toContain('"id":"bad","status":"skipped"');
   });
 
-  it('[P42] failures that pass are tried again after a wait, three times at most', async () => {
+  it('[P42] failures that may pass are retried after a wait, at most three times', async () => {
     const world = harness();
     const attempts: number[] = [];
     const busy = () => Object.assign(new Error('busy'), { status: 503 });
@@ -92,7 +92,7 @@ describe('the work of a run', () => {
     expect(attempts.slice(3)).toEqual([1, 2, 3, 4]);
   });
 
-  it('[P42] work that does not end in its time fails, and is told so', async () => {
+  it('[P42] work that exceeds its time fails with that reason', async () => {
     const world = harness();
     let reason: unknown;
     const plan = definePlan({
@@ -117,7 +117,7 @@ describe('the work of a run', () => {
     expect(reason).toEqual(new Error('no end after 50 ms'));
   });
 
-  it('[P43] a handler that throws, is async or writes what does not fit leaves no trace but its failure', async () => {
+  it('[P43] a handler that throws, is async or writes an invalid value leaves no trace but its failure', async () => {
     for (const [handler, message] of [
       [
         () => {
@@ -156,7 +156,7 @@ describe('the work of a run', () => {
     }
   });
 
-  it('[P45] a node that leaves the plan is canceled, and what it still returns is kept without handlers', async () => {
+  it('[P45] a node that leaves the plan is canceled, and its late result is stored without handlers', async () => {
     const world = harness();
     let release = (_: string) => {};
     let aborted = false;
@@ -201,7 +201,7 @@ describe('the work of a run', () => {
     ]);
   });
 
-  it('[P45] a run that is taken up with another plan cancels what is no longer in it', async () => {
+  it('[P45] a run resumed with another plan cancels what is no longer in it', async () => {
     const world = harness();
     const planOf = (id: string) =>
       definePlan({
@@ -224,7 +224,7 @@ describe('the work of a run', () => {
     expect([...(await world.runs.at(world.run, 'node', 1)).keys()]).not.toContain('old');
   });
 
-  it('[P45] a node that comes back runs again', async () => {
+  it('[P45] a node that returns runs again', async () => {
     const world = harness();
     let runs = 0;
     const plan = definePlan({
@@ -244,7 +244,7 @@ describe('the work of a run', () => {
     expect(new Set((await world.runs.tasks(world.run, { node: 't' as never })).map(task => task.id)).size).toBe(2);
   });
 
-  it('[P48] work that waits for a person leaves the run waiting; it goes on when it is taken up', async () => {
+  it('[P48] work that waits for a person leaves the run waiting; it continues when it is resumed', async () => {
     const world = harness();
     let answer: string | undefined;
     const executor: TaskExecutor = {
@@ -269,7 +269,7 @@ describe('the work of a run', () => {
     expect(await world.end(second)).toEqual({ status: 'completed', output: { said: 'yes' } });
   });
 
-  it('[P49] who pauses a run does not wait for the time of a next attempt, which is kept', async () => {
+  it('[P49] a pause does not wait for the time of a next attempt, which is stored', async () => {
     const world = harness();
     const attempts: number[] = [];
     const plan = definePlan({
@@ -349,7 +349,7 @@ describe('the work of a run', () => {
     });
   });
 
-  it('[P50] an agent gets what its node says, and its result reaches the handler', async () => {
+  it('[P50] an agent gets the data of its node, and its result reaches the handler', async () => {
     const world = harness();
     const asked: unknown[] = [];
     const executor: TaskExecutor = {
@@ -419,7 +419,7 @@ describe('the work of a run', () => {
     }
   });
 
-  it('[P60] work with effects outside that was cut off waits for a person; other work begins again at once', async () => {
+  it('[P60] interrupted work with effects outside waits for a person; other work starts again at once', async () => {
     for (const effects of ['none', 'external'] as const) {
       const world = harness();
       let runs = 0;

@@ -10,7 +10,7 @@ import { definePlan } from '../plan-definition.ts';
 const counter = z.object({ n: z.number().default(0), log: z.array(z.string()).default([]) });
 
 describe('a run', () => {
-  it('[P40] runs a task, its handler and what the handler wrote, and completes', async () => {
+  it('[P40] runs a task and its handler, applies its writes, and completes', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'hello',
@@ -110,7 +110,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('[P40] work begins only after its frame is committed', async () => {
+  it('[P40] work starts only after its frame is committed', async () => {
     const world = harness();
     const order: string[] = [];
     const plan = definePlan({ name: 'order', render: () => el(Task, { id: 't', run: () => void order.push('work') }) });
@@ -208,7 +208,7 @@ describe('a run', () => {
     });
   });
 
-  it('[P44] init is the one write that a render may ask for', async () => {
+  it('[P44] init is the only write that a render may request', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'init',
@@ -222,7 +222,7 @@ describe('a run', () => {
     expect(await world.end(world.start(plan))).toEqual({ status: 'completed', output: { first: 1, n: 5 } });
   });
 
-  it('[P46] Stop cancels what runs and stops the run with its reason; End lets it finish', async () => {
+  it('[P46] Stop cancels running work and stops the run with its reason; End lets it finish', async () => {
     const world = harness();
     const plan = (ending: unknown) =>
       definePlan({
@@ -263,7 +263,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('[P47] an input that does not fit fails the run before any frame', async () => {
+  it('[P47] an invalid input fails the run before any frame', async () => {
     const world = harness();
     const plan = definePlan({ name: 'input', input: z.object({ n: z.number() }), render: () => null });
     expect(await world.end(world.start(plan, { input: { n: 'x' } }))).toMatchObject({
@@ -273,7 +273,7 @@ describe('a run', () => {
     expect(await world.runs.run(world.run)).toMatchObject({ status: 'failed', frames: 0 });
   });
 
-  it('[P47] a run that ended before its first frame can be taken up, however much it remembers', async () => {
+  it('[P47] a run that ended before its first frame can be resumed, however much it remembers', async () => {
     const world = harness();
     const keys = Array.from({ length: 250 }, (_, index) => [`k${index}`, z.number().default(index)] as const);
     const plan = definePlan({
@@ -287,7 +287,7 @@ describe('a run', () => {
     expect(await world.end(world.resume(plan))).toMatchObject({ status: 'completed', output: { n: 1, k249: 249 } });
   });
 
-  it('[P51] a frame records its trigger, what came and went, and the keys read and written', async () => {
+  it('[P51] a frame records its trigger, added and removed nodes, and the keys read and written', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'records',

@@ -11,7 +11,7 @@ import { frameRandom } from './plan-context.ts';
 import { createStormGuard } from './storm-guard.ts';
 
 describe('the phases of a frame', () => {
-  it('[P31] come in their order, and handlers may come before the next frame', () => {
+  it('[P31] follow their order, and handlers may run before the next frame', () => {
     const guard = createPhaseGuard();
     for (const phase of [...framePhases, 'effects', 'flush', ...framePhases] as const) guard.enter(phase);
     expect(guard.now).toBe('flush');
@@ -46,7 +46,7 @@ describe('the scheduler', () => {
     }
   });
 
-  it('[P32] everything else comes at most once in 250 ms, together', () => {
+  it('[P32] everything else is batched, at most once in 250 ms', () => {
     const { timers, scheduler, due } = setUp();
     scheduler.request('timer');
     expect([due(), scheduler.begin()]).toEqual([1, ['timer']]);
@@ -80,7 +80,7 @@ describe('the scheduler', () => {
 describe('the storm guard', () => {
   const digest = (n: number) => `sha256:${String(n).padStart(64, '0')}` as Digest;
 
-  it('[P33] says so when the same plan, statuses and state come up three times without work or input', () => {
+  it('[P33] reports when the same plan, statuses and state recur three times without work or input', () => {
     const guard = createStormGuard();
     const frames = [1, 2, 1, 2, 1].map((n, index) =>
       guard.check({ productive: false, signature: digest(n), at: index * 1000 }),
@@ -99,7 +99,7 @@ describe('the storm guard', () => {
     ]);
   });
 
-  it('[P33] a plan that works may render as fast as it can', () => {
+  it('[P33] a working plan may render as fast as it can', () => {
     const guard = createStormGuard();
     for (let n = 0; n < 5000; n++)
       expect(guard.check({ productive: true, signature: digest(n % 2), at: n / 10 })).toBeUndefined();
@@ -120,7 +120,7 @@ describe('the storm guard', () => {
 });
 
 describe('the digest of a frame', () => {
-  it('[P34] depends on what holds, not on how it came about', () => {
+  it('[P34] depends on the content, not on how it came about', () => {
     const entry = fc.tuple(
       fc.constantFrom('node', 'state'),
       fc.constantFrom('a', 'b', 'c'),
@@ -181,7 +181,7 @@ describe('the digest of a frame', () => {
   });
 });
 
-it('[P35] random numbers come again for the same seed and frame, and differ for another', () => {
+it('[P35] random numbers are the same for the same seed and frame, and differ for another', () => {
   const draw = (seed: number, frame: number) => {
     const random = frameRandom(seed, frame);
     return [random(), random(), random()];

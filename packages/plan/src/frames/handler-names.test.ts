@@ -44,7 +44,7 @@ const digestsOf = async ({ runs, run }: Harness) => (await runs.frames(run, 0, 1
 const nothing = () => undefined;
 
 describe('the names of handlers', () => {
-  it('[P159] are kept with every node that can have any', async () => {
+  it('[P159] are stored with every node that can have any', async () => {
     const world = await played(planWith(() => ({ onProgress: nothing, onError: nothing })));
     expect(await handlersAt(world, 0)).toMatchObject({
       count: ['onFinished'],
@@ -60,13 +60,13 @@ describe('the names of handlers', () => {
     expect([(await handlersAt(world, 0)).use, (await handlersAt(world, frames)).use]).toEqual([[], ['onFinished']]);
   });
 
-  it('[P159] are no part of the hash of a frame', async () => {
+  it('[P159] are not part of the hash of a frame', async () => {
     const [without, other] = [await played(planWith(() => ({}))), await played(planWith(() => ({ onError: nothing })))];
     expect(await digestsOf(other)).toEqual(await digestsOf(without));
     expect((await digestsOf(other)).length).toBeGreaterThan(2);
   });
 
-  it('[P159] of a run that was made before they were kept are kept once it goes on', async () => {
+  it('[P159] of a run from before they were stored are stored once it continues', async () => {
     const world = harness();
     const plan = planWith(() => ({ onError: nothing }));
     const run = world.start(plan, {

@@ -106,7 +106,7 @@ describe('a handler that throws', () => {
     expect(told).toEqual(['handler.failed', 'handler.failed', 'handler.failed', 'handler.ran', 'handler.ran']);
   });
 
-  it('[P240] gets what the author’s own schema makes of the output, also when it is called again', async () => {
+  it('[P240] gets the output parsed by the author’s own schema, even when it is called again', async () => {
     const world = harness();
     const told: unknown[] = [];
     const plan = (hasBug: boolean) =>
@@ -174,7 +174,7 @@ describe('a handler that throws', () => {
     expect(await other.end(other.start(asks, { executor }))).toMatchObject(told);
   });
 
-  it('[P241] in a sub-plan lets the same child go on', async () => {
+  it('[P241] in a sub-plan lets the same child continue', async () => {
     const world = harness();
     const seen = nothingSeen();
     const plan = (hasBug: boolean) => wrapped(wrapped(releasePlan(seen, { hasBug })));
@@ -184,7 +184,7 @@ describe('a handler that throws', () => {
     expect(seen.done).toEqual(['build', 'ship']);
   });
 
-  it('[P241] and that of a sub-plan’s end does not begin the sub-plan again', async () => {
+  it('[P241] at a sub-plan’s end does not start the sub-plan again', async () => {
     const world = harness();
     const seen = nothingSeen();
     const plan = (hasBug: boolean) =>
@@ -210,7 +210,7 @@ describe('a handler that throws', () => {
     expect(await world.runs.children(world.run)).toHaveLength(1);
   });
 
-  it('[P241] in a loop goes on with the next turn, and is replayed', async () => {
+  it('[P241] in a loop continues with the next iteration, and is replayed', async () => {
     const world = harness();
     let done = 0;
     const plan = (hasBug: boolean) =>
@@ -243,7 +243,7 @@ describe('a handler that throws', () => {
     expect(await replayed(world, world.run, plans)).toEqual({ difference: undefined, isVerified: true });
   });
 
-  it('[P241] in a fork goes on from the end that the fork inherited', async () => {
+  it('[P241] in a fork continues from the end that the fork inherited', async () => {
     const world = harness();
     const seen = nothingSeen();
     const buggy = releasePlan(seen, { hasBug: true });
@@ -264,7 +264,7 @@ describe('a handler that throws', () => {
     expect(await replayed(world, fork, [buggy, mended])).toEqual({ difference: undefined, isVerified: true });
   });
 
-  it('[P241] whose work another plan asks for in another form, or which an operator retries, has its work done again', async () => {
+  it('[P241] whose work another plan requests in another form, or which an operator retries, has its work repeated', async () => {
     for (const how of ['changed', 'retried']) {
       const world = harness();
       const seen = nothingSeen();
@@ -277,7 +277,7 @@ describe('a handler that throws', () => {
     }
   });
 
-  it('[P241] in a run that was stopped meanwhile is called again, too', async () => {
+  it('[P241] in a run that was stopped meanwhile is called again too', async () => {
     const world = harness();
     const seen = nothingSeen();
     const beside = (plan: AnyPlan, run: () => unknown) =>

@@ -127,7 +127,7 @@ describe('an operator', () => {
     expect(await deaf.runs.run(deaf.run)).toMatchObject({ status: 'paused' });
   });
 
-  it('[P73] stops a run that nothing drives, with the runs below it', async () => {
+  it('[P73] stops an undriven run, with its children', async () => {
     const world = harness();
     const executor: TaskExecutor = { execute: async () => ({ kind: 'blocked', reason: 'human' }) };
     const asking = definePlan({ name: 'asking', render: () => el(Human, { id: 'ask', prompt: '?' }) });
@@ -150,7 +150,7 @@ describe('an operator', () => {
     expect((await world.runs.children(world.run)).map(({ status }) => status)).toEqual(['completed']);
   });
 
-  it('[P73] who stops a run does not wait for work that does not listen longer than the grace', async () => {
+  it('[P73] a stop waits for work that does not listen no longer than the grace period', async () => {
     const world = harness();
     const run = world.start(parent, { stopGraceMs: 100 });
     await world.calm();
@@ -159,7 +159,7 @@ describe('an operator', () => {
     expect((await world.runs.tasks(world.run)).map(({ status }) => status)).toEqual(['canceled']);
   });
 
-  it('[P210] who stops a run waits half a second for the plan’s own code, and longer for agents', async () => {
+  it('[P210] a stop waits half a second for the plan’s own code, and longer for agents', async () => {
     const graceOf = async (plan: AnyPlan) => {
       const world = harness();
       const executor: TaskExecutor = { execute: () => new Promise(() => {}) };
@@ -223,7 +223,7 @@ describe('an operator', () => {
     await world.end(run);
   });
 
-  it('[P74] is told when a command is for no node, changes nothing, or comes too late', async () => {
+  it('[P74] learns when a command is for no node, changes nothing, or comes too late', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'answers',
@@ -256,7 +256,7 @@ describe('an operator', () => {
     await world.end(again);
   });
 
-  it('[P74] has the maximum of a loop count anew', async () => {
+  it('[P74] restarts the count of a loop’s maximum', async () => {
     const world = harness();
     let runs = 0;
     let release = () => {};
@@ -302,7 +302,7 @@ describe('the limits of a run', () => {
   });
   const stop = (run: RunId): StopVerdict => ({ kind: 'stop', run, condition: 'tokens', reason: 'no tokens left' });
 
-  it('[P75] are asked about before each task; a run that may not go on is stopped and starts nothing more', async () => {
+  it('[P75] are checked before each task; a run that may not continue is stopped and starts nothing more', async () => {
     for (const [allowed, started] of [
       [0, []],
       [1, ['a']],
@@ -319,7 +319,7 @@ describe('the limits of a run', () => {
     }
   });
 
-  it('[P75] that nobody can count stop the run', async () => {
+  it('[P75] that cannot be counted stop the run', async () => {
     const world = harness();
     const mayStart = async () => {
       throw new Error('no books');
@@ -330,7 +330,7 @@ describe('the limits of a run', () => {
     });
   });
 
-  it('[P75] stop a run whose child they stopped, and the child is taken up with it', async () => {
+  it('[P75] stop a run whose child they stopped, and the child is resumed with it', async () => {
     const world = harness();
     let isAllowed = true;
     const plan = definePlan({ name: 'above', render: () => el(SubPlan, { id: 'sub', plan: phases }) });
@@ -345,7 +345,7 @@ describe('the limits of a run', () => {
     expect((await world.runs.children(world.run)).map(({ status }) => status)).toEqual(['stopped']);
   });
 
-  it('[P76] end a run by wall clock also while it only waits for its work, and bound the retries of every task', async () => {
+  it('[P76] end a run by wall clock even while it only waits for its work, and bound the retries of every task', async () => {
     const limited = (limits: object) => ({
       create: {
         name: 'x',
@@ -384,14 +384,14 @@ describe('the limits of a run', () => {
   });
 });
 
-describe('a run that is taken up', () => {
+describe('a resumed run', () => {
   const asking = definePlan({
     name: 'asking',
     render: () => el(Fragment, {}, el(Human, { id: 'ask', prompt: '?' }), el(Task, { id: 't', run: never })),
   });
   const executor: TaskExecutor = { execute: async () => ({ kind: 'blocked', reason: 'human' }) };
 
-  it('[P77] is claimed with the first commit: who drove it before can no longer commit', async () => {
+  it('[P77] is claimed with the first commit: the previous driver can no longer commit', async () => {
     const world = harness();
     const former = world.start(asking, { executor });
     await world.calm();

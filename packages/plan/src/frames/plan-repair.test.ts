@@ -110,7 +110,7 @@ describe('a render that throws', () => {
     expect(seen.done).toEqual(['body', 'body']);
   });
 
-  it('[P180] lets go of work that is under way: it begins again and no retry is counted; effects outside are for a person', async () => {
+  it('[P180] releases running work: it starts again without counting a retry; effects outside are for a person', async () => {
     const world = harness();
     const seen = witness();
     let aborted = 0;
@@ -149,7 +149,7 @@ describe('a render that throws', () => {
     expect(await world.end(resumed)).toEqual({ status: 'stopped', reason: 'enough' });
   });
 
-  it('[P182] is told in the events each time, and the run goes on when the plan is corrected', async () => {
+  it('[P182] is reported in the events each time, and the run continues when the plan is corrected', async () => {
     const world = harness();
     const seen = witness();
     await world.end(world.start(releasePlan(seen, true)));
@@ -168,7 +168,7 @@ describe('a render that throws', () => {
     expect(new Set(Object.values(await statuses(world)))).toEqual(new Set(['succeeded']));
   });
 
-  it('[P182] before the first frame, or in a process that found work cut off, is repaired the same way', async () => {
+  it('[P182] before the first frame, or in a process that found interrupted work, is repaired the same way', async () => {
     const world = harness();
     const seen = witness({ build: { run: () => new Promise(() => seen.done.push('build')) } });
     const cut = world.start(releasePlan(seen, false));
@@ -188,7 +188,7 @@ describe('a render that throws', () => {
     expect(mended.done).toEqual(['build', 'ship']);
   });
 
-  it('[P182] in a sub-plan, however deep, fails the runs above it; all go on when it is corrected', async () => {
+  it('[P182] in a sub-plan, however deep, fails its ancestors; all continue when it is corrected', async () => {
     const world = harness();
     const seen = witness();
     const wrap = (name: string, inner: AnyPlan) =>
@@ -247,7 +247,7 @@ describe('a render that throws', () => {
 });
 
 describe('a run whose engine throws', () => {
-  it('[P181] is failed as it was committed last, and goes on from there', async () => {
+  it('[P181] fails as last committed, and continues from there', async () => {
     const world = harness();
     const seen = witness();
     let frames = 0;
@@ -267,7 +267,7 @@ describe('a run whose engine throws', () => {
     expect(replayed).toMatchObject({ verified: replayed.frames });
   });
 
-  it('[P185] is not one whose schemas throw: what they judge does not fit', async () => {
+  it('[P185] is not one whose schemas throw: their values are invalid', async () => {
     const throwing = z.number().refine(() => {
       throw new Error('a bug in the schema');
     });
@@ -304,8 +304,8 @@ describe('a run whose engine throws', () => {
   });
 });
 
-describe('a run that nobody drives', () => {
-  it('[P181] shows nothing that runs when it is failed or paused, and goes on from there', async () => {
+describe('an undriven run', () => {
+  it('[P181] shows nothing as running when it is failed or paused, and continues from there', async () => {
     for (const end of [
       { status: 'failed', error: { class: 'terminal', code: 'thread-lost', message: 'gone' } },
       { status: 'paused' },

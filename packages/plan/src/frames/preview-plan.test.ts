@@ -51,7 +51,7 @@ describe('a preview of a plan', () => {
     ]);
   });
 
-  it('[P80] tells what is wrong, and where', () => {
+  it('[P80] reports what is wrong, and where', () => {
     const broken = definePlan({ name: 'broken', render: () => el(Phase, { line: 7 }) });
     expect(previewPlan(broken, null, { clock })).toMatchObject({
       ok: false,
@@ -73,7 +73,7 @@ describe('a preview of a plan', () => {
     expect(previewPlan(writes, null, { clock })).toMatchObject({ ok: false, error: { code: 'plan/render-write' } });
   });
 
-  it('[P80] warns of loops without a maximum of their own, and starts nothing behind an End', () => {
+  it('[P80] warns of loops without their own maximum, and starts nothing behind an End', () => {
     const plan = definePlan({
       name: 'loops',
       render: () =>

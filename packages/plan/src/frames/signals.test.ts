@@ -46,7 +46,7 @@ const listening = definePlan({
 });
 
 describe('a signal', () => {
-  it('[P72] is defined with a handler, and a schema that is one', () => {
+  it('[P72] is defined with a handler, and a valid schema', () => {
     const bad = (signal: unknown) => () =>
       definePlan({
         name: 'bad',
@@ -83,7 +83,7 @@ describe('a signal', () => {
     expect(record?.inputSeq).toBeGreaterThan(last);
   });
 
-  it('[P71] reaches a run that is under way, told or not', async () => {
+  it('[P71] reaches an active run, notified or not', async () => {
     const world = harness();
     let release = () => {};
     const executor: TaskExecutor = {
@@ -109,7 +109,7 @@ describe('a signal', () => {
     expect(await run.input()).toBe('over');
   });
 
-  it('[P72] that the plan does not know, does not fit, or whose handler fails leaves nothing but its record', async () => {
+  it('[P72] that is unknown, invalid, or whose handler fails leaves only its record', async () => {
     const world = harness();
     const run = world.start(listening, { executor: blocked });
     expect(await world.end(run)).toEqual({ status: 'waiting' });

@@ -59,7 +59,7 @@ function person() {
 }
 
 describe('a sub-plan', () => {
-  it('[P62] is a run of its own, with its own record, and its output is the output of its node', async () => {
+  it('[P62] is its own run, with its own record, and its output is the output of its node', async () => {
     const world = harness();
     const live: (readonly [RunId, PlanRun])[] = [];
     const plan = definePlan({
@@ -91,7 +91,7 @@ describe('a sub-plan', () => {
     expect((await world.runs.children(world.run)).map(({ id }) => id)).toEqual(ids);
   });
 
-  it('[P62] takes source, tags and the bound on retries from the run above it', async () => {
+  it('[P62] takes source, tags and the retry limit from its parent', async () => {
     const world = harness();
     const source = { root: '/', entry: '/p.tsx', files: [], packages: [], engine: 'e' };
     const create = {
@@ -147,7 +147,7 @@ describe('a sub-plan', () => {
     expect(await stopped.state()).toEqual({ error: expect.stringContaining('was stopped: enough') });
   });
 
-  it('[P63] that is retried begins a run of its own', async () => {
+  it('[P63] that is retried starts another run', async () => {
     const world = harness();
     let isBroken = true;
     const failing = definePlan({
@@ -171,7 +171,7 @@ describe('a sub-plan', () => {
     expect((await world.runs.run(childOf(world, 'sub', 0, 1)))?.status).toBe('completed');
   });
 
-  it('[P64] that waits blocks its node, and goes on where it was when the node is woken', async () => {
+  it('[P64] that waits blocks its node, and continues where it was when the node is woken', async () => {
     const world = harness();
     const { answers, executor } = person();
     const plan = parentOf(asking);
@@ -193,7 +193,7 @@ describe('a sub-plan', () => {
     expect((await world.runs.children(world.run)).length).toBe(1);
   });
 
-  it('[P64] that waits goes on when its node is woken, while the parent works on', async () => {
+  it('[P64] that waits continues when its node is woken, while the parent keeps working', async () => {
     const world = harness();
     const { answers, executor } = person();
     let release = () => {};
@@ -226,7 +226,7 @@ describe('a sub-plan', () => {
     expect(await world.end(run)).toEqual({ status: 'completed', output: { got: { said: 'now' } } });
   });
 
-  it('[P65] is paused with its parent, and goes on with it', async () => {
+  it('[P65] is paused with its parent, and continues with it', async () => {
     const world = harness();
     let release = (_: number) => {};
     const two = definePlan({
@@ -304,7 +304,7 @@ describe('a sub-plan', () => {
     }
   });
 
-  it('[P65] is stopped with its parent, and goes on where it was when the parent is taken up', async () => {
+  it('[P65] is stopped with its parent, and continues where it was when the parent is resumed', async () => {
     const world = harness();
     const runs: string[] = [];
     let isSlow = true;
@@ -348,7 +348,7 @@ describe('a sub-plan', () => {
     expect((await world.runs.runs({ limit: 100 })).items.length).toBe(17);
   });
 
-  it('[P66] that had no time left is stopped', async () => {
+  it('[P66] that ran out of time is stopped', async () => {
     const world = harness();
     const slow = definePlan({ name: 'slow', render: () => el(Task, { id: 't', run: () => new Promise(() => {}) }) });
     const run = world.start(parentOf(slow, { timeoutMs: 50 }), { stopGraceMs: 10 });

@@ -49,7 +49,7 @@ const timerTasks = async (world: Harness) =>
   (await world.runs.tasks(world.run)).filter(({ node }) => node === 'nap').map(({ status }) => status);
 
 describe('a timer', () => {
-  it('[P280] [P281] holds up what comes after it until its time, which its handlers are given', async () => {
+  it('[P280] [P281] holds up what comes after it until its time, which its handlers get', async () => {
     const world = harness();
     const run = world.start(later({ forMs: 3 * DAY }));
     await world.calm();
@@ -103,7 +103,7 @@ describe('a timer', () => {
     expect(await world.end(world.start(plan))).toEqual({ status: 'completed', output: { n: 1, fired: at(HOUR) } });
   });
 
-  it('[P280] [P281] [P282] waits over deaths of its process for the same time, and fires late where nothing drove the run', async () => {
+  it('[P280] [P281] [P282] waits over deaths of its process for the same time, and fires late if nothing drove the run', async () => {
     const world = harness();
     const plan = later({ forMs: DAY });
     world.start(plan);
@@ -207,7 +207,7 @@ describe('a timer', () => {
     expect(await timerTasks(left)).toEqual(['canceled']);
   });
 
-  it('[P283] sets another time when it is run again after it fired', async () => {
+  it('[P283] sets a new time when it is run again after it fired', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'again',
@@ -226,7 +226,7 @@ describe('a timer', () => {
     expect(await world.end(run)).toMatchObject({ status: 'completed' });
   });
 
-  it('[P284] is set anew in a fork; a replay finds every frame of both', async () => {
+  it('[P284] is set again in a fork; a replay finds every frame of both', async () => {
     const world = harness();
     const plan = later({ forMs: HOUR });
     world.start(plan);
@@ -271,7 +271,7 @@ describe('a timer', () => {
     expect(report.verified).toBe(report.frames);
   });
 
-  it('[P282] in a sub-plan it keeps the run above it running', async () => {
+  it('[P282] in a sub-plan keeps the parent running', async () => {
     const world = harness();
     const child = definePlan({ name: 'child', render: () => el(Timer, { id: 'nap', forMs: DAY }) });
     const plan = definePlan({ name: 'parent', render: () => el(SubPlan, { id: 'sub', plan: child }) });
@@ -285,7 +285,7 @@ describe('a timer', () => {
     expect(world.now()).toBe(at(DAY));
   });
 
-  it('[P286] looks at the clock while it waits: a machine that slept is late by a minute at most', async () => {
+  it('[P286] checks the clock while it waits: a machine that slept is late by at most a minute', async () => {
     const world = harness();
     const run = world.start(later({ forMs: DAY }));
     await world.calm();
@@ -297,7 +297,7 @@ describe('a timer', () => {
     expect(world.now()).toBe(at(2 * DAY));
   });
 
-  it('[P285] a preview says that it would be the first to start', () => {
+  it('[P285] is among the first to start in a preview', () => {
     const preview = previewPlan(later({ forMs: DAY }), null, { clock: { now: () => START } });
     expect(preview).toMatchObject({ ok: true, value: { starts: ['nap'], warnings: [] } });
   });

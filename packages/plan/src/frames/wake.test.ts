@@ -36,7 +36,7 @@ function answering(answers: Map<string, string>, reason = 'approval_required:hum
 }
 
 describe('a node that waits for a person', () => {
-  it('[P68] is asked again whenever its run is taken up; the same wait is no retry and is not told again', async () => {
+  it('[P68] is asked again whenever its run is resumed; the same wait is not a retry and is not reported again', async () => {
     const world = harness();
     const answers = new Map<string, string>();
     const { asked, executor } = answering(answers);
@@ -61,7 +61,7 @@ describe('a node that waits for a person', () => {
     expect((await world.runs.tasks(world.run)).map(({ retryCount }) => retryCount)).toEqual([0, 0]);
   });
 
-  it('[P68] is told of another reason; what waits for no person is left alone', async () => {
+  it('[P68] reports another reason; waits for no person are left alone', async () => {
     const world = harness();
     const outcomes: TaskOutcome[] = [
       { kind: 'blocked', reason: 'approval_required:file_edit' },
@@ -92,7 +92,7 @@ describe('a node that waits for a person', () => {
     expect(asked).toBe(3);
   });
 
-  it('[P69] that is woken while it is asked is asked once more: no answer is missed', async () => {
+  it('[P69] that is woken while it is being called is called once more: no answer is missed', async () => {
     const world = harness();
     let answer: string | undefined;
     let tell = (_: TaskOutcome) => {};
@@ -121,8 +121,8 @@ describe('a node that waits for a person', () => {
   });
 });
 
-describe('a branch that is not taken any more', () => {
-  it('[P70] cancels its work and takes its effects down; when it is taken again it begins anew, in any process', async () => {
+describe('a branch that is no longer taken', () => {
+  it('[P70] cancels its work and cleans up its effects; when it is taken again it starts over, in any process', async () => {
     const world = harness();
     const log: string[] = [];
     const answers = new Map<string, string>();

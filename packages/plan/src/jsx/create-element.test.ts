@@ -34,7 +34,7 @@ describe('jsx runtimes', () => {
     expect(jsx(Phase as never, { name: 'a' }).source).toBeUndefined();
   });
 
-  it('[P5] children at places of their own hold them, also when they are empty', () => {
+  it('[P5] children in their own places hold them, even when they are empty', () => {
     const task = jsx(Task as never, { run });
     expect(jsxs(Fragment, { children: [false, task, null, undefined, true] }).slots).toEqual([
       undefined,
@@ -45,7 +45,7 @@ describe('jsx runtimes', () => {
     ]);
   });
 
-  it('[P5] children that are given to a component keep their places wherever it puts them', () => {
+  it('[P5] children passed to a component keep their places wherever it puts them', () => {
     const Wrap = (props: { children?: unknown }) => props.children as never;
     const task = jsx(Task as never, { run });
     const element = jsxs(Wrap as never, { children: [task, task] });
@@ -125,7 +125,7 @@ describe('props', () => {
     expect(error.source).toEqual({ file: 'plan.tsx', line: 3, column: 1 });
   });
 
-  it('[P2] takes what fits, for every kind that has a shape of its own', () => {
+  it('[P2] accepts valid props, for every kind that has its own shape', () => {
     expect(el(If, { condition: true, else: null }, el(Task, { run })).props).toEqual({ condition: true, else: null });
     expect(el(Switch, { value: 'a', cases: { a: null } }).props).toEqual({ value: 'a', cases: { a: null } });
     expect(el(Agent, { model: 'm', schema: z.string() }, 'Say hello').slots).toEqual(['Say hello']);
@@ -133,7 +133,7 @@ describe('props', () => {
 });
 
 describe('handlers', () => {
-  it('[P3] are refused where nothing is observable, with the position', () => {
+  it('[P3] are refused on nodes that are not observable, with the position', () => {
     const error = thrownBy(() => el(Phase, { name: 'a', onFinished: run, line: 9 }));
     expect(error).toBeInstanceOf(EventValidationError);
     expect({ code: error.code, message: error.message }).toEqual({
@@ -142,7 +142,7 @@ describe('handlers', () => {
     });
   });
 
-  it('[P3] are taken on nodes that start work', () => {
+  it('[P3] are allowed on nodes that start work', () => {
     const handlers = { onFinished: () => {}, onError: () => {}, onProgress: () => {}, onBlocked: () => {} };
     expect(el(Task, { run, ...handlers }).props).toEqual({ run, ...handlers });
     expect(el(Claude, { prompt: 'p', ...handlers }).props).toEqual({ prompt: 'p', ...handlers });
@@ -171,7 +171,7 @@ describe('keys', () => {
     expect(thrownBy(() => el(Task, { run, key: {} })).code).toBe('plan/key-missing');
   });
 
-  it('[P4] items that are left out of a list need no key', () => {
+  it('[P4] omitted items of a list need no key', () => {
     expect(el(Phase, { name: 'a' }, [false, null, el(Task, { run, key: 'a' })]).slots).toMatchObject([
       { items: [{ key: 'a' }] },
     ]);

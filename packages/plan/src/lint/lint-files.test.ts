@@ -18,7 +18,7 @@ function found(...sources: readonly string[]): readonly string[] {
 const foundInRender = (body: string) => found(inRender(body));
 
 describe('a tag that lacks something', () => {
-  it('[P150] is told at its place, with what is wrong and how to mend it', () => {
+  it('[P150] is a finding at its place, with the problem and the fix', () => {
     const source = inRender('return <>\n  <Task run={() => 1} />\n</>;');
     expect(lintFiles([parseFile('/plans/plan.tsx', source)])).toEqual([
       {
@@ -45,7 +45,7 @@ describe('a tag that lacks something', () => {
     expect(foundInRender(`return ${tag};`)).toEqual(expected);
   });
 
-  it('[P150] is known by what it is imported as', () => {
+  it('[P150] is known by its import', () => {
     const source = `import { Task as Work } from 'signalbox'; import * as S from 'signalbox'; import { Human } from './mine';
 const a = () => <><Work run={f} /><S.While condition={go()} /><Human /></>;
 function b(Task) { return <Task />; }`;
@@ -121,7 +121,7 @@ describe('a loop without an exit', () => {
   });
 });
 
-describe('time and chance of the machine', () => {
+describe('the machine’s time and randomness', () => {
   it.each([
     ['in a render', `const t = Date.now(); return <End />;`, ['error time-needs-ctx 3:11']],
     ['in a prop', `return <If condition={new Date() > x}><End /></If>;`, ['error time-needs-ctx 3:23']],
@@ -235,7 +235,7 @@ describe('a comment that says to ignore', () => {
     expect(foundInRender(body)).toEqual([]);
   });
 
-  it('[P155] is not heard for another rule or another line, and is told where it names none', () => {
+  it('[P155] has no effect on another rule or another line, and is a finding if it names none', () => {
     expect(foundInRender(`// signalbox-ignore loop-needs-max\nreturn <Task run={f} />;`)).toHaveLength(1);
     expect(foundInRender(`// signalbox-ignore runnable-needs-id\n\nreturn <Task run={f} />;`)).toHaveLength(1);
     expect(foundInRender(`// signalbox-ignore everything\nreturn <Task run={f} />; // signalbox-ignore`)).toEqual([
@@ -251,7 +251,7 @@ describe('any file', () => {
     expect(found('const a = 1;\nconst = ;')).toEqual(['error syntax 2:7']);
   });
 
-  it('[P156] is looked at without being refused: text, broken code, and deep code', () => {
+  it('[P156] is linted without being refused: text, broken code, and deep code', () => {
     const words = fc.constantFrom(
       ...inRender(
         'return <While condition={() => Date.now()}>{xs.map(x => <Task run={() => { n++ }} />)}</While>;',

@@ -19,7 +19,7 @@ describe('compiling a module', () => {
     expect(compileModule('/a/plan.tsx', bytes('export default <A />;'), cache)).toBe('as it was kept');
   });
 
-  it('[P82] is done anew for other contents or another place, which the code tells', () => {
+  it('[P82] is repeated for other contents or another place, which the code names', () => {
     const cache = memoryCache();
     compileModule('/a/plan.tsx', bytes('export const a = 1;'), cache);
     compileModule('/a/plan.tsx', bytes('export const a = 2;'), cache);
@@ -27,7 +27,7 @@ describe('compiling a module', () => {
     expect(cache.kept.size).toBe(3);
   });
 
-  it('[P82] that fails is not kept', () => {
+  it('[P82] that fails is not cached', () => {
     const cache = memoryCache();
     expect(() => compileModule('/a/plan.tsx', bytes('export default <;'), cache)).toThrow();
     expect(cache.kept.size).toBe(0);

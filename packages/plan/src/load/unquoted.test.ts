@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { unquoted } from './unquoted.ts';
 
-describe('the words of a parser', () => {
+describe('a parser’s message', () => {
   it.each([
     ['Expected ";" but found "hunter2"', 'Expected ";" but found "…"'],
     ['Unexpected "}"', 'Unexpected "}"'],

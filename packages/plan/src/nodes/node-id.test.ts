@@ -41,7 +41,7 @@ describe('the id of a node', () => {
     );
   });
 
-  it('[P7] is the explicit one where there is one, and what is under it stays the same wherever it goes', () => {
+  it('[P7] is the explicit one if there is one, and its content stays the same wherever it goes', () => {
     const step = el(Step, { id: 'my step' }, el(Task, { run }));
     const one = treeOf(() => step).children[0];
     const two = treeOf(() => el(Phase, { name: 'p' }, null, step)).children[0]?.children[0];
@@ -50,7 +50,7 @@ describe('the id of a node', () => {
     expect(two?.children[0]?.id).toBe(one?.children[0]?.id);
   });
 
-  it('[P5] a sibling that is left out does not move the others', () => {
+  it('[P5] an omitted sibling does not move the others', () => {
     const third = (second: boolean) =>
       nodesOf(treeOf(() => el(Phase, { name: 'p' }, el(Task, { run }), second && el(Task, { run }), el(Step, {})))).at(
         -1,

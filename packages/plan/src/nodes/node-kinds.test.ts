@@ -4,14 +4,14 @@ import type { KindEntry } from './kind-entry.ts';
 import { isRunnableKind, type NodeKind } from './node-kind.ts';
 import { nodeKinds } from './node-kinds.ts';
 
-it('[P287] every kind of node that can be shown is one the engine knows, and those that do work say how', () => {
+it('[P287] the engine knows every kind of node that can be shown, and how it works', () => {
   expect(Object.keys(nodeKinds).sort()).toEqual(Object.keys(planNodeKinds).sort());
   for (const [kind, entry] of Object.entries(nodeKinds)) {
     expect([kind, 'work' in entry]).toEqual([kind, isRunnableKind(kind as NodeKind)]);
   }
 });
 
-it('[P287] a kind that is not whole does not compile', () => {
+it('[P287] an incomplete kind does not compile', () => {
   type Table = { readonly [Kind in NodeKind]: KindEntry<Kind> };
   const { timer, ...others } = nodeKinds;
   // @ts-expect-error a kind is missing

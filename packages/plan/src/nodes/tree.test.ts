@@ -85,7 +85,7 @@ describe('the JSON of a tree', () => {
   });
 });
 
-it('[P13] the XML of a tree is one text, with statuses, and escapes what the author wrote', () => {
+it('[P13] the XML of a tree is one text, with statuses, and escapes the author’s text', () => {
   const branch = nodeIdOf('#maybe/$then:branch');
   expect(treeToXml(treeToJson(tree, statusOf))).toBe(`<plan id="${nodeIdOf('root')}" name="test">
   <phase id="fix" status="running" name="Fix &amp; &quot;go&quot;">

@@ -18,7 +18,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('[P26] tells what came, what left and what goes on, and sorts tasks by it', () => {
+  it('[P26] reports added, removed and continuing nodes, and sorts tasks by it', () => {
     const before = plan(phase('p', task('a'), task('b'), task('c')));
     const after = plan(phase('p', task('a'), task('c'), task('d')));
     const tasks = [
@@ -40,13 +40,13 @@ describe('reconcile', () => {
     expect([ids(replaced.mounted), ids(replaced.unmounted)]).toEqual([['a'], ['a']]);
   });
 
-  it('[P26] writes rows only for what is different', () => {
+  it('[P26] writes rows only for differences', () => {
     const still = step('s', task('a'), task('b'));
     expect([...reconcile(plan(still, task('x', 1)), plan(still, task('x', 2))).rows.keys()]).toEqual(['x']);
     expect(reconcile(plan(still, task('x', 1)), plan(still, task('x', 1))).rows.size).toBe(0);
   });
 
-  it('[P26] the rows of every step put together are the rows of the last tree', () => {
+  it('[P26] the rows of all steps together are the rows of the last tree', () => {
     const tree = fc
       .uniqueArray(fc.tuple(fc.nat({ max: 12 }), fc.nat({ max: 3 })), { selector: ([id]) => id, maxLength: 10 })
       .map(list =>

@@ -34,7 +34,7 @@ describe('a render', () => {
     ]);
   });
 
-  it('[P9] a Switch shows every case and the one that was taken', () => {
+  it('[P9] a Switch shows every case and the taken one', () => {
     const branches = (value: string) =>
       treeOf(() =>
         el(Switch, { value, cases: { a: task('a'), b: task('b') }, default: task('c') }),
@@ -93,7 +93,7 @@ describe('a render', () => {
     expect(nodesOf(renderer.render()).map(node => node.id)).toContain('x');
   });
 
-  it('[P2] a component that throws is told with its name, its position and the reason', () => {
+  it('[P2] a component that throws is reported with its name, its position and the reason', () => {
     const Broken = () => {
       throw new RangeError('no such thing');
     };
@@ -163,7 +163,7 @@ describe('rendering again', () => {
     expect(calls).toEqual([1, 0]);
   });
 
-  it('[P11] a condition and the body of a loop are pieces of their own', () => {
+  it('[P11] a condition and the body of a loop are separate pieces', () => {
     const state = createReadable(
       '',
       new Map([
@@ -218,7 +218,7 @@ describe('rendering again', () => {
     expect([...renderer.reads]).toEqual(['on']);
   });
 
-  it('[P7] items keep their nodes when the list is put in another order', () => {
+  it('[P7] items keep their nodes when the list is reordered', () => {
     const state = createReadable('', new Map([['order', ['a', 'b', 'c'] as never]]));
     const renderer = rendererOf(() =>
       el(Each, { items: state.read('order') as string[] }, (key: string) => el(Task, { key, run, input: key })),

@@ -60,7 +60,7 @@ describe('a flush', () => {
     );
   });
 
-  it('[P28] the last set wins, update sees the latest value, delete removes, init counts only where nothing is', () => {
+  it('[P28] the last set wins, update sees the latest value, delete removes, init counts only if the key is absent', () => {
     const actions: QueuedAction[] = [
       set('a', 1, at('n', 0)),
       set('a', 2, at('n', 1)),
@@ -76,7 +76,7 @@ describe('a flush', () => {
     ]);
   });
 
-  it('[P28] what ends as it began is no change, but every step is in the log', () => {
+  it('[P28] a value that ends as it began is not a change, but every step is in the log', () => {
     const { changes, applied } = flush(
       [set('a', 2, at('n', 0)), set('a', 1, at('n', 1)), set('b', { a: [1] }, at('n', 2))],
       from({ a: 1, b: { a: [1] } }),
@@ -89,7 +89,7 @@ describe('a flush', () => {
     ]);
   });
 
-  it('[P29] a transaction whose reducer throws, or whose result does not fit, leaves no trace', () => {
+  it('[P29] a transaction whose reducer throws, or whose result is invalid, leaves no trace', () => {
     const boom: QueuedAction = {
       kind: 'update',
       key: 'a',
@@ -111,7 +111,7 @@ describe('a flush', () => {
 });
 
 describe('the queue of actions', () => {
-  it('[P29] what a handler queued counts only if it returns', () => {
+  it('[P29] the actions of a handler count only if it returns', () => {
     const queue = createActionQueue(
       () => 3,
       () => {},
@@ -153,7 +153,7 @@ describe('the queue of actions', () => {
     expect(queue.take()).toEqual([]);
   });
 
-  it('[P29] a write outside every handler is a transaction of its own, and is told', () => {
+  it('[P29] a write outside every handler is its own transaction, and is reported', () => {
     let told = 0;
     const queue = createActionQueue(
       () => 0,
@@ -172,7 +172,7 @@ describe('the queue of actions', () => {
 });
 
 describe('frozen values', () => {
-  it('[P30] are frozen in all their parts, and share what was frozen before', () => {
+  it('[P30] are deeply frozen, and share parts that were already frozen', () => {
     const inner = { list: [1, { deep: true }] };
     const value = { inner };
     expect(frozen(value)).toEqual({ ok: true, value });
@@ -192,7 +192,7 @@ describe('frozen values', () => {
     expect(frozen(value)).toEqual({ ok: false, error: reason });
   });
 
-  it('[P30] what goes round in circles is refused', () => {
+  it('[P30] cyclic values are refused', () => {
     const circle: { self?: unknown } = {};
     circle.self = circle;
     expect(frozen(circle)).toEqual({ ok: false, error: 'nested deeper than 500 levels, or without end' });

@@ -7,7 +7,7 @@ const base = { prompt: 'p', model: 'm', maxTurns: 5, resume: 'continue', retries
 const of = (data: object, environment = '') =>
   executionSignature(node('claude', 'a', [], { ...base, ...data }) as RunnableNode, environment);
 
-it('[P20] every part that changes what an agent is asked changes the signature', () => {
+it('[P20] every part that changes an agent’s input changes the signature', () => {
   const parts = [
     of({}),
     of({ model: 'other' }),
@@ -27,12 +27,12 @@ it('[P20] every part that changes what an agent is asked changes the signature',
   expect(parts.every(part => /^[0-9a-f]{16}$/.test(part))).toBe(true);
 });
 
-it('[P20] what does not change the question does not change the signature', () => {
+it('[P20] other parts do not change the signature', () => {
   expect(of({ label: 'x', retries: 0, timeoutMs: 5, permissions: 'gated' })).toBe(of({}));
   expect(of({ tools: { allow: ['b', 'a'] } })).toBe(of({ tools: { allow: ['a', 'b'] } }));
 });
 
-it('[P20] a task is known by its input, a human by the question, a sub-plan by its plan and input', () => {
+it('[P20] a task is identified by its input, a human by the question, a sub-plan by its plan and input', () => {
   const task = (input?: unknown) => executionSignature(node('task', 'a', [], { input }) as RunnableNode);
   const human = (prompt: string) => executionSignature(node('human', 'a', [], { prompt }) as RunnableNode);
   const sub = (plan: string, input: number) =>

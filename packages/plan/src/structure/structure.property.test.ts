@@ -64,7 +64,7 @@ const underWay = (walk: Walk, node: PlanNode, ready: ReadonlySet<string>) =>
   );
 
 describe('any plan, in any order of events', () => {
-  it('[P17] never has more children of a limited Parallel at work than its limit', () => {
+  it('[P17] never runs more children of a limited Parallel than its limit', () => {
     fc.assert(
       fc.property(trees, picks, fc.boolean(), (tree, choose, fails) => {
         const limited = nodesOf(tree).filter(node => node.kind === 'parallel' && node.data.limit !== undefined);
@@ -98,7 +98,7 @@ describe('any plan, in any order of events', () => {
     );
   });
 
-  it('[P25] goes on: when nothing runs and nothing may, everything is done', () => {
+  it('[P25] makes progress: when nothing runs and nothing may, everything is done', () => {
     fc.assert(
       fc.property(trees, picks, (tree, choose) => {
         let last: Walk | undefined;
@@ -123,7 +123,7 @@ describe('any plan, in any order of events', () => {
     );
   });
 
-  it('[P25] is decided by the tree and the records alone: what was kept up to date equals what is made anew', () => {
+  it('[P25] is decided by the tree and the records alone: incremental and rebuilt structures are equal', () => {
     fc.assert(
       fc.property(trees, picks, fc.boolean(), (tree, choose, fails) => {
         play(

@@ -33,7 +33,7 @@ describe('what may run', () => {
     expect(walk.ready()).toEqual(['x', 'd']);
   });
 
-  it('[P15] steps that no phase is about run together', () => {
+  it('[P15] steps outside any phase run together', () => {
     const steps = [step('s1', task('a')), step('s2', task('b'))];
     expect(walkOf(plan(...steps)).ready()).toEqual(['a', 'b']);
     expect(walkOf(plan(parallel('p', undefined, ...steps))).ready()).toEqual(['a', 'b']);
@@ -66,7 +66,7 @@ describe('what may run', () => {
     ).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('[P17] Parallel frees phases and steps, and a limit counts children under way', () => {
+  it('[P17] Parallel frees phases and steps, and a limit counts running children', () => {
     const children = [step('s1', task('a'), task('b')), step('s2', task('c')), each('e', task('d'), task('x'))];
     expect(walkOf(plan(phase('p', parallel('free', undefined, ...children)))).ready()).toEqual([
       'a',
@@ -88,7 +88,7 @@ describe('what may run', () => {
     expect(walk.ready()).toEqual(['x']);
   });
 
-  it('[P18] a branch that was not taken is skipped with all that is in it, and holds nothing up', () => {
+  it('[P18] a branch that was not taken is skipped with everything in it, and holds nothing up', () => {
     const walk = walkOf(plan(phase('one', branch('if', false, task('a'))), phase('two', task('b'))));
     expect(walk.ready()).toEqual(['b']);
     expect(walk.statuses()).toEqual({
@@ -102,7 +102,7 @@ describe('what may run', () => {
     });
   });
 
-  it('[P19] a node that failed holds up what comes after it, not what is beside it', () => {
+  it('[P19] a failed node holds up what comes after it, not what is beside it', () => {
     const walk = walkOf(plan(phase('one', task('a'), task('b')), phase('two', task('c'))));
     walk.set('a', 'failed');
     expect(walk.ready()).toEqual(['b']);
@@ -112,7 +112,7 @@ describe('what may run', () => {
     expect(walk.statuses()).toMatchObject({ root: 'failed', one: 'failed', two: 'idle' });
   });
 
-  it('[P20] what succeeded does not run again unless its signature changed', () => {
+  it('[P20] work that succeeded does not run again unless its signature changed', () => {
     const walk = walkOf(plan(task('a', 1), task('b', 1)));
     walk.set('a', 'succeeded');
     walk.set('b', 'succeeded');
@@ -121,7 +121,7 @@ describe('what may run', () => {
     expect(walk.ready()).toEqual(['a']);
   });
 
-  it('[P20] what is under way is not started again when its signature changes', () => {
+  it('[P20] running work is not started again when its signature changes', () => {
     const walk = walkOf(plan(task('a', 1)));
     walk.set('a', 'running');
     walk.show(plan(task('a', 2)));
@@ -180,7 +180,7 @@ describe('loops', () => {
     expect(walk.statuses()).toMatchObject({ w: 'succeeded', a: 'idle' });
   });
 
-  it('[P21] a body that has begun is finished, also when the condition no longer holds', () => {
+  it('[P21] a started body is finished, even when the condition no longer holds', () => {
     const tree = (goesOn: boolean) => plan(loop('w', { goesOn }, phase('p', task('a')), phase('q', task('b'))));
     const walk = walkOf(tree(true));
     expect(walk.ready()).toEqual(['a']);
@@ -191,7 +191,7 @@ describe('loops', () => {
     expect(walk.activity().done).toBe(true);
   });
 
-  it('[P22] a loop inside a loop starts from 0 each time, and no record of an earlier time counts', () => {
+  it('[P22] a loop inside a loop starts from 0 each time, and no earlier record counts', () => {
     const walk = walkOf(plan(loop('out', { maxIterations: 2 }, loop('in', { maxIterations: 2 }, task('a')))));
     const seen: string[] = [];
     for (let ready = walk.ready(); ready.length > 0; ready = walk.ready()) {
@@ -202,7 +202,7 @@ describe('loops', () => {
     expect(walk.records.get('a')?.iteration).toBe(3);
   });
 
-  it('[P22] records are enough to go on: a structure made anew continues with the same iteration', () => {
+  it('[P22] records are enough to continue: a rebuilt structure continues with the same iteration', () => {
     const tree = plan(loop('w', { maxIterations: 5 }, task('a'), task('b')));
     const walk = walkOf(tree);
     for (let round = 0; round < 3; round++) for (const id of walk.ready()) walk.set(id, 'succeeded');

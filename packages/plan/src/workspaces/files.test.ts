@@ -81,14 +81,14 @@ describe('files that renders read', () => {
     expect(await world.runs.frame(world.run, 0)).toMatchObject({ verifiable: true });
   });
 
-  it('[P136] and cannot be kept leave a frame that cannot be verified', async () => {
+  it('[P136] that cannot be stored leave a frame that cannot be verified', async () => {
     const world = harness();
     const plan = definePlan({ name: 'reads', render: only(fs => fs.read('a.txt')) });
     await world.end(world.start(plan, { files: memoryFiles({ 'a.txt': 'x' }) }));
     expect(await world.runs.frame(world.run, 0)).toMatchObject({ verifiable: false });
   });
 
-  it('[P136] and what handlers read is not recorded: the frame that shows what they wrote cannot be verified', async () => {
+  it('[P136] are recorded, but reads of handlers are not: a frame with their writes cannot be verified', async () => {
     const world = harness();
     const plan = definePlan({
       name: 'handler',
@@ -141,7 +141,7 @@ describe('files that renders read', () => {
     expect(files.watched).toEqual([]);
   });
 
-  it('[P137] are not watched any more when no render reads them', async () => {
+  it('[P137] are no longer watched when no render reads them', async () => {
     const world = harness();
     const files = memoryFiles({ 'a.txt': 'go', 'b.txt': 'x' });
     const work = held();
@@ -166,7 +166,7 @@ describe('files that renders read', () => {
     await world.end(run);
   });
 
-  it('[P138] are those of the moment: what work left is seen by the frame of its end, without waiting', async () => {
+  it('[P138] are current: files that work left are seen by the frame of its end, without waiting', async () => {
     const world = harness();
     const files = memoryFiles({ 'a.txt': 'before' });
     const plan = definePlan({
@@ -193,7 +193,7 @@ describe('files that renders read', () => {
     ]);
   });
 
-  it('[P138] stand still in a frame', async () => {
+  it('[P138] are fixed within a frame', async () => {
     const world = harness();
     const files = memoryFiles({ 'a.txt': 'one' });
     const both: (string | undefined)[] = [];
@@ -226,7 +226,7 @@ describe('files that renders read', () => {
     });
   });
 
-  it('[P139] are none where there are none', async () => {
+  it('[P139] are absent if there are none', async () => {
     const world = harness();
     const plan = definePlan({ name: 'none', render: only(fs => fs.read('a')) });
     expect(await world.end(start(world, plan, undefined))).toMatchObject({
@@ -286,7 +286,7 @@ describe('files that plans write', () => {
     expect(files.text('a.txt')).toBeUndefined();
   });
 
-  it('[P141] and cannot be take everything else of their handler with them', async () => {
+  it('[P141] that cannot be written fail their whole handler', async () => {
     const world = harness();
     const files = memoryFiles();
     files.fault = 'no room';

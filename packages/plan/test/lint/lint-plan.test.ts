@@ -19,7 +19,7 @@ function folder(files: Readonly<Record<string, string>>): string {
 const TASK = `import { Task } from 'signalbox'; export const Part = () => <Task run={() => 1} />;`;
 
 describe('linting a plan', () => {
-  it('[P157] looks at its local imports, each once, and at no package', () => {
+  it('[P157] covers its local imports, each once, and no package', () => {
     const home = folder({
       'plan.tsx': `import { Part } from './parts/part.tsx'; import type { T } from './types.tsx';
 import '#named'; export * from './parts/other.tsx'; import './gone.tsx'; import 'pack'; import data from './data.json';
@@ -46,7 +46,7 @@ const later = () => import('./later.tsx'); export default Part;`,
     ]);
   });
 
-  it('[P157] tells that there is no such file, and takes a link for what it leads to', () => {
+  it('[P157] reports a missing file, and follows a link', () => {
     const home = folder({ 'plan.tsx': TASK });
     expect(lintPlan(path.join(home, 'none.tsx'))).toMatchObject({ ok: false, error: { code: 'plan/load-failed' } });
     expect(lintPlan(home)).toMatchObject({ ok: false });
@@ -54,7 +54,7 @@ const later = () => import('./later.tsx'); export default Part;`,
     expect(lintPlan(path.join(home, 'link.tsx'))).toEqual(lintPlan(path.join(home, 'plan.tsx')));
   });
 
-  it('[P158] finds nothing in the examples and in plans that are run', () => {
+  it('[P158] finds nothing in the examples and in the plans of tests', () => {
     const examples = readdirSync(path.join(root, 'examples'))
       .map(name => path.join(root, 'examples', name, 'plan.tsx'))
       .map(file => [file, lintPlan(file)] as const)

@@ -49,7 +49,7 @@ describe('an outbox', () => {
     expect(closed).toEqual(['close 4408', 'terminate']);
   });
 
-  it('[V32] does not cut off one that has read by then, nor one that is gone', () => {
+  it('[V32] keeps a client that has read by then, and ignores one that is gone', () => {
     const slow = stage();
     for (let sent = 0; sent < 3; sent += 1) slow.outbox.send(large);
     for (const read of slow.reads) read();

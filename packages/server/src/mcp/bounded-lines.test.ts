@@ -12,7 +12,7 @@ function passed(chunks: readonly Buffer[], most: number) {
   });
 }
 
-it('lets lines through whole, however they come', async () => {
+it('passes complete lines, however they arrive', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ unit: 'grapheme' })), fc.array(fc.nat(40)), async (texts, cuts) => {
       const lines = texts.map(text => `${text.replaceAll('\n', ' ')}\n`);
@@ -27,7 +27,7 @@ it('lets lines through whole, however they come', async () => {
   );
 });
 
-it('keeps of a line that is too long only its ends, and goes on with the next', async () => {
+it('keeps only the ends of a line that is too long, and continues with the next', async () => {
   const long = Buffer.from(`{"head":1,${'x'.repeat(5_000_000)},"id":7}\n`);
   const chunks = Array.from({ length: Math.ceil(long.length / 65_536) }, (_, index) =>
     long.subarray(index * 65_536, (index + 1) * 65_536),

@@ -29,7 +29,7 @@ const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted();
 const access = createAccess(TOKEN, () => 4280);
 
 describe('the access table', () => {
-  it('[V180] has every route that is served, and no other', () => {
+  it('[V180] has exactly the routes that are served', () => {
     const host = scriptedHost();
     const reached = async () => new Response('reached');
     const { routes } = createHttpApp({
@@ -54,7 +54,7 @@ describe('the access table', () => {
     );
   });
 
-  it('[V180] has every tool, resource and message, and no other', () => {
+  it('[V180] has exactly the tools, resources and messages', () => {
     expect(sorted(operatorTools.map(({ name }) => name))).toEqual(sorted(Object.keys(operatorToolAccess)));
     expect(sorted(agentTools.map(({ name }) => name))).toEqual(sorted(Object.keys(agentToolAccess)));
     const byQuery = operatorResources.flatMap(({ name, accessOf }) => [
@@ -69,7 +69,7 @@ describe('the access table', () => {
     expect(sorted(said)).toEqual(sorted(Object.keys(socketAccess)));
   });
 
-  it('[V180] keeps a server from starting with a route that it lacks, and nobody reaches one', async () => {
+  it('[V180] keeps a server from starting with a route that it lacks, which nobody reaches', async () => {
     const app = new Hono<Asked>();
     app.on(
       'ALL',
@@ -101,7 +101,7 @@ describe('the access table', () => {
     ]);
   });
 
-  it('[V188] is written down as it is', () => {
+  it('[V188] matches its written reference', () => {
     const written = new URL('../../../../docs/reference/access.md', import.meta.url);
     expect(readFileSync(written, 'utf8'), '`npm run generate` mends it').toBe(accessReference());
     for (const key of [...Object.keys(routeAccess), ...Object.keys(operatorToolAccess), ...Object.keys(socketAccess)])

@@ -47,7 +47,7 @@ it('[V187] a link opens the console once, with a token that is not the server’
   expect(await logIn(url, codeOf(asked.value))).toMatchObject({ ok: true });
 });
 
-it('[V187] a link counts for ten minutes', async () => {
+it('[V187] a link is valid for ten minutes', async () => {
   const { url, newLink } = await stage();
   const [early, late] = [newLink(), newLink()];
   now += CODE_MS - 1;
@@ -56,7 +56,7 @@ it('[V187] a link counts for ten minutes', async () => {
   expect(await logIn(url, codeOf(late))).toMatchObject(unauthorized);
 });
 
-it('[V187] the token of a tab survives a restart, is of one data directory, and lasts seven days', async () => {
+it('[V187] the token of a tab survives a restart, belongs to one data directory, and lasts seven days', async () => {
   const first = await stage();
   const taken = await logIn(first.url, codeOf(first.newLink()));
   if (!taken.ok) throw new Error(taken.error.message);

@@ -146,7 +146,7 @@ describe.each(every)('%s a user', (_, end) => {
     expect([await again.closed, again.received]).toEqual([4401, []]);
   });
 
-  it('[V184] drops what a socket that does not read was still to get', async () => {
+  it('[V184] drops pending data of a socket that does not read', async () => {
     const on = await stage();
     const run = await on.host.begin('before');
     const client = await liveClient(on.server.url, { token: ADA });
@@ -202,7 +202,7 @@ describe.each(every)('%s a user', (_, end) => {
     expect((await ask('token-of-grace')).status).toBe(404);
   });
 
-  it('[V184] ends a request that stands for itself and listens', async () => {
+  it('[V184] ends an independent request that listens', async () => {
     const on = await stage({ role: 'operator' });
     const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -248,7 +248,7 @@ describe.each(every)('%s a user', (_, end) => {
 });
 
 describe('a user', () => {
-  it('[V184] with the role of an owner can remove itself and is told so', async () => {
+  it('[V184] with the role of an owner can remove itself and gets an answer', async () => {
     const on = await stage({ role: 'owner' });
     const client = await liveClient(on.server.url, { token: ADA });
     const ada = createClient({ url: on.server.url, token: ADA });
@@ -257,7 +257,7 @@ describe('a user', () => {
     expect(await ada.health()).toMatchObject({ ok: false, error: { code: 'request/unauthorized' } });
   });
 
-  it('[V184] keeps what is open when somebody else is removed', async () => {
+  it('[V184] stays open when another user is removed', async () => {
     const on = await stage();
     const client = await liveClient(on.server.url, { token: ADA });
     on.users.add('grace');
@@ -288,7 +288,7 @@ describe('a user', () => {
     expect(await ada.health()).toMatchObject({ error: { message: expect.stringContaining('expired at 2026-11-02') } });
   });
 
-  it('[V272] that expired hears nothing more, however late that is noticed', async () => {
+  it('[V272] that expired gets nothing more, however late the server notices', async () => {
     let now = Date.parse('2026-11-02T10:00:00.000Z');
     const manual = manualTimers();
     const on = await stage({

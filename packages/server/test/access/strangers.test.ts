@@ -29,8 +29,8 @@ async function many(count: number, open: () => Promise<LiveClient>): Promise<rea
   return clients;
 }
 
-describe('connections that have not said a token', () => {
-  it('[V186] keep nobody out, however many they are', async () => {
+describe('connections that have not sent a token', () => {
+  it('[V186] keep nobody out, however many there are', async () => {
     const url = await stage();
     const before = await liveClient(url, { token: TOKEN });
     const silent = await many(100, () => liveClient(url));
@@ -53,8 +53,8 @@ describe('connections that have not said a token', () => {
   });
 });
 
-describe('connections over which no request has come', () => {
-  it('[V260] are so many at most, and keep nobody out', async () => {
+describe('connections without a request', () => {
+  it('[V260] are bounded, and keep nobody out', async () => {
     const url = await stage();
     const { port } = new URL(url);
     const status = async () =>
@@ -95,8 +95,8 @@ describe('a connection whose upgrade is refused', () => {
   });
 });
 
-describe('a connection over which a token came', () => {
-  it('[V260] makes place for nobody', () => {
+describe('a connection that sent a token', () => {
+  it('[V260] is not replaced', () => {
     const strangers = createStrangers();
     const [known, silent] = [new Socket(), new Socket()];
     for (const socket of [known, silent]) strangers.arrive(socket);
@@ -107,7 +107,7 @@ describe('a connection over which a token came', () => {
 });
 
 describe('connections of one token', () => {
-  it('[V186] are 64 at most, and leave room for others', async () => {
+  it('[V186] are at most 64, and leave room for others', async () => {
     const url = await stage();
     const adas = await many(64, () => liveClient(url, { token: ADAS_TOKEN }));
     const more = await liveClient(url);

@@ -72,7 +72,7 @@ const ends: Readonly<Record<string, (on: Stage) => unknown>> = {
 };
 
 describe.each(Object.entries(ends))('a user who %s', (_, end) => {
-  it('[V240] has no link, tab or socket any more, whatever they were made of, also after a restart', async () => {
+  it('[V240] loses its links, tabs and sockets, however they were made, even after a restart', async () => {
     const on = await stage();
     const tab = await tabOf(on, on.token);
     const tabOfTab = await tabOf(on, tab);
@@ -93,7 +93,7 @@ describe.each(Object.entries(ends))('a user who %s', (_, end) => {
   });
 });
 
-it('[V240] a tab has the name and the expiry of its user; that of the owner stays the owner’s', async () => {
+it('[V240] a tab has the name and the expiry of its user; the owner’s tab stays the owner’s', async () => {
   const on = await stage();
   const tab = await tabOf(on, on.token);
   const own = await tabOf(on, TOKEN);
@@ -111,7 +111,7 @@ it('[V240] a tab has the name and the expiry of its user; that of the owner stay
   expect(await clientOf(on, own).users()).toMatchObject({ ok: true, value: { users: [] } });
 });
 
-it('[V240] a tab cannot be made another user’s', async () => {
+it('[V240] a tab cannot be turned into another user’s', async () => {
   const on = await stage();
   on.users.add('eve', { role: 'owner' });
   const tab = await tabOf(on, on.token);

@@ -407,7 +407,7 @@ const wordsOf = (events: readonly SaidEvent[]) =>
   events.flatMap(event => (event.type === 'message.assistant.delta' ? [event.delta] : [])).join('');
 
 describe('the contract', () => {
-  it('[V152] refuses signals that the plan does not take', () => {
+  it('[V152] refuses signals that the plan does not accept', () => {
     expect(unheard).toEqual([
       [404, 'run/signal-unknown'],
       [422, 'run/signal-invalid'],
@@ -419,7 +419,7 @@ describe('the contract', () => {
     expect(new Set(frames.map(({ planVersion }) => planVersion))).toEqual(new Set([1]));
   });
 
-  it('[V131] has no endpoint and no event that is not checked here', () => {
+  it('[V131] has every endpoint and event checked here', () => {
     expect(Object.keys(endpoints).toSorted()).toEqual([...ENDPOINTS].toSorted());
     expect(Object.keys(heardIn).toSorted()).toEqual([...EVENTS].toSorted());
     expect(runEvent.options.map(option => option.shape.type.value).toSorted()).toEqual([...EVENTS].toSorted());
@@ -454,7 +454,7 @@ describe('the contract', () => {
 
   it.each(Object.entries(TURN_ARTIFACTS))('[V140] %s', (_, check) => check());
 
-  it('[V141] [V300] what follows from turns is listed beside what was kept, alone or not at all, in pages', async () => {
+  it('[V141] [V300] derived artifacts are listed beside stored ones, alone or not at all, in pages', async () => {
     const names = async (query: string) => {
       const list = await read(artifactList, 'GET', `/api/artifacts?run=${runs.plan}${query}`);
       return list.artifacts.map(({ name, derived = false }) => [name, derived]).toSorted();
@@ -493,7 +493,7 @@ describe('the contract', () => {
     expect(await refused('GET', `/api/artifacts?run=${runs.turns}&turns=all`)).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('[V129] what is told of nodes is told of nodes that the state has, and the history is what was watched', async () => {
+  it('[V129] events mention only nodes that the state has, and the history is what was watched', async () => {
     for (const [name, id] of Object.entries(runs)) {
       const { nodes } = await read(runSnapshot, 'GET', `/api/runs/${id}`);
       const events = storedIn(name);
@@ -503,7 +503,7 @@ describe('the contract', () => {
     }
   });
 
-  it('[A585] each event is told once, and the same bytes from any event on and in the history', async () => {
+  it('[A585] each event is sent once, with the same bytes from any event on and in the history', async () => {
     for (const [name, id] of Object.entries(runs)) {
       const live = toldIn(name);
       const history = await stage.ask('GET', `/api/runs/${id}/events?limit=1000`);
@@ -519,7 +519,7 @@ describe('the contract', () => {
     }
   });
 
-  it('[A585] one call, and one answer of a model, is told by one event each', () => {
+  it('[A585] one call and one model answer are one event each', () => {
     for (const name of ['plan', 'turns']) {
       const types = storedIn(name).map(({ type }) => type);
       const count = (type: string) => types.filter(one => one === type).length;
@@ -530,7 +530,7 @@ describe('the contract', () => {
     }
   });
 
-  it('[A584] deltas come in their place: after the event before them, and before their message', () => {
+  it('[A584] deltas come in their place: after the preceding event, and before their message', () => {
     let last = -1;
     const open = new Map<unknown, string>();
     for (const message of clients.plan?.received ?? []) {
@@ -550,7 +550,7 @@ describe('the contract', () => {
     expect([...open]).toEqual([]);
   });
 
-  it('[V129] is told the words of an agent as they come, and how its tools end', () => {
+  it('[V129] sends agent output as it comes, and how its tools end', () => {
     expect(wordsOf(said())).toContain('It is written.');
     const events = storedIn('plan').map(event => runEvent.parse(event));
     const ids = events.flatMap(event =>

@@ -116,7 +116,7 @@ describe('the agent at /mcp/agent', () => {
     }
   });
 
-  it('[V39] a blocked answer says what to mend, and that a fresh ackToken is needed', async () => {
+  it('[V39] a blocked answer says what to fix, and that a fresh ackToken is needed', async () => {
     const client = await (await stage({ continue: async () => ok(blocked) })).connect();
     const answer = await client.callTool({
       name: 'continue_workflow',
@@ -138,7 +138,7 @@ Three things to do now:
 continue_workflow {"stateToken":"st.0"}`);
   });
 
-  it('[V39] what was handed in before is named, so that it can be corrected', async () => {
+  it('[V39] earlier outputs are named, so that they can be corrected', async () => {
     const outputs = [
       { outputId: 'o-1', stepInstanceKey: 'look', outputChannel: 'recap' as const, excerpt: 'I looked around.' },
       { outputId: 'o-2', stepInstanceKey: 'look', outputChannel: 'artifact' as const, excerpt: 'sha256:00' },
@@ -150,7 +150,7 @@ continue_workflow {"stateToken":"st.0"}`);
     expect(textOf(answer)).toContain('- look, notes o-1: I looked around.\n- look, artifact o-2: sha256:00');
   });
 
-  it('[V39] what only the person can give is asked of the person', async () => {
+  it('[V39] only the person is asked for what only the person can give', async () => {
     const [blocker] = blocked.blockers;
     if (blocker === undefined) throw new Error('nothing blocks');
     const ofPerson: StepAnswer = { ...blocked, blockers: [{ ...blocker, code: 'USER_ONLY_DEPENDENCY' }] };
@@ -160,7 +160,7 @@ continue_workflow {"stateToken":"st.0"}`);
   });
 });
 
-it('[V44] an answer that came while the connection was cut is told when the client comes back', async () => {
+it('[V44] an answer that came while the connection was cut is sent when the client reconnects', async () => {
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const { url } = await stage({
     continue: async () => {
@@ -219,7 +219,7 @@ list_workflows {}`);
     },
   );
 
-  it('[V40] a token that is not of here leads to resume_session, a locked session to the same call', async () => {
+  it('[V40] a token of another server leads to resume_session, a locked session to the same call', async () => {
     const { connect } = await stage({
       checkpoint: async () => ({
         ok: false,
@@ -262,7 +262,7 @@ list_workflows {}`);
     expect(faults).toEqual([]);
   });
 
-  it('[V40] a hundred thousand lists in each other are told so', async () => {
+  it('[V40] a hundred thousand nested lists are reported', async () => {
     const { url, faults } = await stage();
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const answer = await fetch(url, {
@@ -278,7 +278,7 @@ list_workflows {}`);
     expect(faults).toEqual([]);
   });
 
-  it('[V40] a call that fails for a reason that nobody foresaw says nothing of it', async () => {
+  it('[V40] an unforeseen failure reveals nothing', async () => {
     const bang = new Error('the secret is 1234');
     const { connect, faults } = await stage({
       resume: async () => {
@@ -298,7 +298,7 @@ list_workflows {}`);
   });
 });
 
-describe('who may ask', () => {
+describe('access', () => {
   it.each(['', 'another-token'])('[V36] the token %j is refused', async token => {
     const { connect, url } = await stage();
     await expect(connect(modern, token)).rejects.toThrow();
@@ -306,7 +306,7 @@ describe('who may ask', () => {
     expect([answer.status, errorEnvelope.parse(await answer.json()).code]).toEqual([401, 'request/unauthorized']);
   });
 
-  it('[V36] a page of another origin is refused, also with the token', async () => {
+  it('[V36] a page of another origin is refused, even with the token', async () => {
     const { url } = await stage();
     const headers = { authorization: `Bearer ${AGENT_TOKEN}`, origin: 'http://evil.example' };
     expect((await fetch(url, { method: 'POST', headers })).status).toBe(403);
@@ -338,7 +338,7 @@ it('[V36] a body of more than a megabyte is not read', async () => {
   expect((await route(request)).status).toBe(413);
 });
 
-it('[V40] the template of every tool is a call that it takes', () => {
+it('[V40] the template of every tool is a valid call', () => {
   for (const { name, input, template } of agentTools)
     expect([name, input.safeParse(template).success]).toEqual([name, true]);
 });

@@ -87,7 +87,7 @@ async function refused(tool: string, args: unknown, on: Stage = stage): Promise<
   return answer.error.code;
 }
 
-describe('tokens that are not what was given', () => {
+describe('tokens that were changed', () => {
   it('[V47] changed in any one character, cut anywhere, doubled or padded are refused by their code', async () => {
     const { stateToken, ackToken = '' } = start;
     const positions = Array.from({ length: 40 }, (_, index) => Math.floor((index * stateToken.length) / 40));
@@ -114,7 +114,7 @@ describe('tokens that are not what was given', () => {
     expect(await refused('continue_workflow', { stateToken: start.stateToken }, elsewhere)).toBe('TOKEN_BAD_SIGNATURE');
   });
 
-  it('[V47] are good while their key is the previous one, and refused when it is gone', async () => {
+  it('[V47] are valid while their key is the previous one, and refused when it is gone', async () => {
     const own = openStage();
     onTestFinished(() => own.close());
     const { stateToken } = await started(own);
@@ -141,7 +141,7 @@ describe('several workflows in one chat', () => {
     }
   });
 
-  it('[V48] the tokens of one workflow in a call that names another are refused with whose they are', async () => {
+  it('[V48] the tokens of one workflow in a call that names another are refused with the name of their run', async () => {
     const { stateToken, ackToken, checkpointToken } = start;
     for (const [tool, tokens] of [
       ['continue_workflow', { stateToken, ackToken }],
@@ -153,7 +153,7 @@ describe('several workflows in one chat', () => {
     }
   });
 
-  it('[V48] every answer about a run says on its first line whose it is, and its calls name the workflow', async () => {
+  it('[V48] every answer about a run names its workflow on the first line, and so do its calls', async () => {
     const told = `workflow wr.research (${start.workflow.name}), run ${start.runId}, step ${start.pending?.stepInstanceKey}`;
     const { stateToken, checkpointToken } = start;
     const shown = await stage.call('continue_workflow', { stateToken });
@@ -227,7 +227,7 @@ describe('arguments', () => {
     expect(errorEnvelope.parse(error.data).code).toBe('request/too-large');
   });
 
-  it('[V47] of any kind and shape are answered by the port or with an envelope, and nothing is thrown', async () => {
+  it('[V47] of any kind and shape are answered by the port or with an envelope, without an exception', async () => {
     const { stateToken, ackToken, checkpointToken } = start;
     const real = fc.constantFrom<Json>(stateToken, ackToken ?? '', checkpointToken ?? '', 'wr.research', 'advance');
     const value = fc.oneof(real, fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>, fc.string({ unit: 'binary' }));

@@ -5,11 +5,11 @@ import { agentTools } from '../../src/mcp/tool-definitions.ts';
 
 const written = new URL('../../../../docs/reference/agent-tools.md', import.meta.url);
 
-it('[V41] the written reference is what the definitions say', () => {
+it('[V41] the written reference matches the definitions', () => {
   expect(readFileSync(written, 'utf8'), '`npm run generate` mends it').toBe(agentToolsReference());
 });
 
-it('[V41] the reference has every tool, with its words and every argument', () => {
+it('[V41] the reference has every tool, with its text and every argument', () => {
   const text = agentToolsReference();
   expect(text.match(/^## `(\w+)`$/gm)).toEqual(agentTools.map(({ name }) => `## \`${name}\``));
   for (const { description } of agentTools)

@@ -93,7 +93,7 @@ async function refusal(answer: Response): Promise<readonly [number, string]> {
 }
 
 describe('MCP sessions', () => {
-  it('[V42] begin with the handshake, have ids of their own, and end when their client says so', async () => {
+  it('[V42] begin with the handshake, have unique ids, and end when their client ends them', async () => {
     const { begin, list, ask } = stage();
     const [one, other] = [await begin(), await begin()];
     expect(one).not.toBe(other);
@@ -104,7 +104,7 @@ describe('MCP sessions', () => {
     expect(await refusal(await ask('GET', { 'mcp-session-id': 'made-up' }))).toEqual([404, 'request/unknown-session']);
   });
 
-  it('[V42] are not needed: a request that names none is answered for itself', async () => {
+  it('[V42] are optional: a request without one is answered independently', async () => {
     const { ask } = stage();
     const answer = await ask('POST', {}, { id: 1, method: 'tools/list' });
     expect([answer.status, answer.headers.get('mcp-session-id')]).toEqual([200, null]);
@@ -112,14 +112,14 @@ describe('MCP sessions', () => {
     expect((await ask('GET', {})).status).toBe(405);
   });
 
-  it('[V42] a handshake that is refused leaves none', async () => {
+  it('[V42] a refused handshake leaves none', async () => {
     const { ask, waiting } = stage();
     const answer = await ask('POST', { accept: 'text/html' }, handshake);
     expect([answer.status, await answer.text()]).toEqual([406, expect.stringContaining('Not Acceptable')]);
     expect([answer.headers.get('mcp-session-id'), waiting()]).toEqual([null, 0]);
   });
 
-  it('[V43] end after five minutes in which nothing was asked', async () => {
+  it('[V43] end after five minutes without requests', async () => {
     const { begin, list, advance } = stage();
     const session = await begin();
     advance(4 * MINUTE);
@@ -130,7 +130,7 @@ describe('MCP sessions', () => {
     expect((await list(session)).status).toBe(404);
   });
 
-  it('[V43] go on while a stream is open, and end five minutes after it was closed', async () => {
+  it('[V43] continue while a stream is open, and end five minutes after it was closed', async () => {
     const { begin, list, ask, advance } = stage();
     const session = await begin();
     const stream = readerOf(await ask('GET', { 'mcp-session-id': session }));
@@ -146,7 +146,7 @@ describe('MCP sessions', () => {
     expect((await list(session)).status).toBe(404);
   });
 
-  it('[V43] none and no timer is left when the server closes', async () => {
+  it('[V43] leave no session and no timer when the server closes', async () => {
     const { begin, ask, close, waiting } = stage();
     const session = await begin();
     const stream = readerOf(await ask('GET', { 'mcp-session-id': session }));
@@ -157,7 +157,7 @@ describe('MCP sessions', () => {
     expect(waiting()).toBe(0);
   });
 
-  it('[V44] whoever lost the connection gets the answer of their call, once, and of no other', async () => {
+  it('[V44] a client that lost its connection gets the answer of its call, once, and of no other', async () => {
     const { begin, go, resume, finish } = stage();
     const session = await begin();
     const lost = readerOf(await go(session, 7));
@@ -178,7 +178,7 @@ describe('MCP sessions', () => {
     expect(JSON.parse((await nextEvent(readerOf(await resume(session, opened)))).data)).toMatchObject({ id: 7 });
   });
 
-  it('[V44] the answer that came while nobody listened is told too', async () => {
+  it('[V44] an answer that came while nobody listened is sent too', async () => {
     const { begin, go, resume, finish } = stage();
     const session = await begin();
     const lost = readerOf(await go(session, 7));
@@ -195,7 +195,7 @@ describe('MCP sessions', () => {
     expect((await resume(session, id)).status).toBe(400);
   });
 
-  it('[V45] are so many and no more: the one that was idle longest makes room, one in use does not', async () => {
+  it('[V45] are bounded: the one that was idle longest is replaced, one in use is not', async () => {
     const { begin, list } = stage();
     const sessions: string[] = [];
     for (let count = 0; count < 64; count++) sessions.push(await begin());
@@ -205,14 +205,14 @@ describe('MCP sessions', () => {
     expect([(await list(first)).status, (await list(second)).status]).toEqual([200, 404]);
   });
 
-  it('[V45] a session is refused, to be tried again, where all are in use', async () => {
+  it('[V45] a session is refused with a retry if all are in use', async () => {
     const { begin, ask } = stage();
     for (let count = 0; count < 64; count++) await ask('GET', { 'mcp-session-id': await begin() });
     expect(await refusal(await ask('POST', {}, handshake))).toEqual([503, 'request/too-many']);
   });
 });
 
-describe('what is kept for who lost the connection', () => {
+describe('events kept for reconnecting', () => {
   const message = (id: number) => ({ jsonrpc: '2.0' as const, id, result: { text: 'x'.repeat(100) } });
   const replayed = async (store: ReturnType<typeof boundedEventStore>, after: string) => {
     const sent: unknown[] = [];

@@ -109,7 +109,7 @@ const placeOf = ({ path: place }: Operation) => place.replace(/:(\w+)/g, (_, nam
 const cursorOf = ({ query }: Operation) => ['after', 'from'].find(name => query !== undefined && name in query.shape);
 
 describe('lists', () => {
-  it('[V130] have a limit and a place to go on from; those that come whole are known, and why', () => {
+  it('[V130] have a limit and a cursor; those returned whole are known, with reasons', () => {
     const without = lists.filter(
       operation => cursorOf(operation) === undefined || !('limit' in (operation.query?.shape ?? {})),
     );

@@ -33,7 +33,7 @@ async function toldUntilEnd(next: () => Promise<{ readonly told: Told }>, run: s
 }
 
 describe('2025-11-25', () => {
-  it('[V116] a session hears of changes of what it subscribed to, and of nothing else, until it unsubscribes', async () => {
+  it('[V116] a session is notified of changes of its subscriptions only, until it unsubscribes', async () => {
     const [run, other] = [await host.begin('one'), await host.begin('other')];
     const session = await stage.begin();
     const headers = { 'mcp-session-id': session };
@@ -56,7 +56,7 @@ describe('2025-11-25', () => {
     expect(later.filter(({ method }) => method === 'notifications/resources/updated')).toEqual([]);
   });
 
-  it('[V116] subscribing to what is not there, or without a session, is refused', async () => {
+  it('[V116] subscribing to a missing resource, or without a session, is refused', async () => {
     const session = await stage.begin();
     const asks = [
       stage.ask('POST', { headers: { 'mcp-session-id': session }, body: subscription('subscribe', 'signalbox://x') }),
@@ -84,7 +84,7 @@ describe('2025-11-25', () => {
     expect(replayed.map(({ params }) => params.frame_index)).toEqual(Array.from({ length: 41 }, (_, n) => n + 1));
   });
 
-  it('[V117] where what was missed is no longer kept, it is said how much, and the rest follows', async () => {
+  it('[V117] if missed events are no longer kept, their number is reported, and the rest follows', async () => {
     const run = await host.begin('long gone');
     const session = await stage.begin();
     const stream = await stage.listen(session);
@@ -113,7 +113,7 @@ describe('2025-11-25', () => {
     },
   );
 
-  it('[V89] what is committed between the handshake and the stream is told', async () => {
+  it('[V89] commits between the handshake and the stream are reported', async () => {
     const run = await host.begin('early');
     const session = await stage.begin();
     await run.render({ id: 'a', kind: 'task' });
@@ -122,7 +122,7 @@ describe('2025-11-25', () => {
     await stream.close();
   });
 
-  it('[V43] a session ends after five minutes in which nothing is asked or open, and hears no more', async () => {
+  it('[V43] a session ends after five minutes without requests or open streams, and gets no more', async () => {
     const own = await operatorStage(host);
     onTestFinished(() => own.close());
     const session = await own.begin();
@@ -153,7 +153,7 @@ describe('2025-11-25', () => {
 });
 
 describe('2026-07-28', () => {
-  it('[V116] who listens hears of changes of the resources that were named, and of nothing else', async () => {
+  it('[V116] a listener is notified of changes of the named resources only', async () => {
     const [run, other] = [await host.begin('one'), await host.begin('other')];
     const client = await stage.connect('auto');
     onTestFinished(() => client.close());
@@ -179,7 +179,7 @@ describe('2026-07-28', () => {
     await close();
   });
 
-  it('[V116] the health changes with how providers of models do', async () => {
+  it('[V116] the health changes with that of model providers', async () => {
     const client = await stage.connect('auto');
     onTestFinished(() => client.close());
     const heard = Promise.withResolvers<string>();
@@ -196,7 +196,7 @@ describe('2026-07-28', () => {
     await close();
   });
 
-  it('[V116] the change of the events of an execution carries what was committed', async () => {
+  it('[V116] the change of the events of an execution carries the notifications of the commit', async () => {
     const run = await host.begin('news');
     const client = await stage.connect('auto');
     onTestFinished(() => client.close());
@@ -243,7 +243,7 @@ describe('a stream whose client does not read', () => {
   };
   const aTurn = () => new Promise(resolve => setImmediate(resolve));
 
-  it('[V118] ends when more waits for it than may, and what fed it hears that', async () => {
+  it('[V118] ends when too much waits for it, and its source is told', async () => {
     const { response, facts } = events(1_000, 100);
     const bounded = boundedStream(response, 1_000);
     for (let turns = 0; turns < 100; turns += 1) await aTurn();
@@ -269,7 +269,7 @@ describe('a stream whose client does not read', () => {
     expect(stage.faults).toEqual([]);
   });
 
-  it('[V118] may be sent one event of any size, and is whole when it is read', async () => {
+  it('[V118] may be sent one event of any size, and is complete when it is read', async () => {
     expect((await boundedStream(events(1, 5_000).response, 1_000).arrayBuffer()).byteLength).toBe(5_000);
     const { response } = events(50, 100);
     expect((await boundedStream(response, 10_000).arrayBuffer()).byteLength).toBe(5_000);

@@ -49,7 +49,7 @@ describe('JSON-RPC garbage', () => {
     expect(await isAlive()).toBe(true);
   });
 
-  it('[V122] an envelope of 2026-07-28 that lacks something is refused too', async () => {
+  it('[V122] an incomplete envelope of 2026-07-28 is refused too', async () => {
     const key = 'io.modelcontextprotocol/protocolVersion';
     for (const meta of [{ [key]: '2026-07-28' }, { [key]: '1999-01-01' }, { [key]: 7 }]) {
       const body = request({ method: 'tools/list', params: { _meta: meta } });
@@ -59,7 +59,7 @@ describe('JSON-RPC garbage', () => {
     }
   });
 
-  it('[V122] a body that is too large is refused unread, and so is one that is no JSON by its type', async () => {
+  it('[V122] a body that is too large is refused unread, and so is one that is not JSON by its type', async () => {
     const large = await stage.ask('POST', { body: request({ method: 'x'.repeat(1_100_000) }) });
     const { error } = (await large.json()) as { readonly error: object };
     expect([large.status, error]).toEqual([
@@ -95,7 +95,7 @@ describe('JSON-RPC garbage', () => {
   );
 });
 
-describe('who may not', () => {
+describe('refused callers', () => {
   const body = request({ method: 'tools/list' });
   it('[V95] invalid origin rejected', async () => {
     for (const origin of ['https://evil.example', 'http://127.0.0.1.evil.example', 'null', 'http://localhost:1', 'x']) {

@@ -110,7 +110,7 @@ describe.each<Mode>(['legacy', 'auto'])('the operator’s MCP surface, protocol 
       });
     }));
 
-  it('[V87] tells what it cannot read, and why', () =>
+  it('[V87] reports what it cannot read, and why', () =>
     withClient(mode, async client => {
       const run = await host.begin('x');
       for (const uri of [
@@ -127,7 +127,7 @@ describe.each<Mode>(['legacy', 'auto'])('the operator’s MCP surface, protocol 
       }
     }));
 
-  it('[V88] acts in the name of whose token it is', () =>
+  it('[V88] acts in the name of the token’s owner', () =>
     withClient(
       mode,
       async client => {
@@ -171,7 +171,7 @@ describe.each<Mode>(['legacy', 'auto'])('the operator’s MCP surface, protocol 
       });
     }));
 
-  it('[V88] answers arguments that do not fit with the envelope', () =>
+  it('[V88] answers invalid arguments with the envelope', () =>
     withClient(mode, async client => {
       for (const args of [{}, { execution_id: 7 }, { execution_id: UNKNOWN, more: 1 }] as Record<string, Json>[]) {
         expect(await call(client, 'execution.pause', args)).toMatchObject({
@@ -187,7 +187,7 @@ describe.each<Mode>(['legacy', 'auto'])('the operator’s MCP surface, protocol 
 });
 
 describe('a session of an operator', () => {
-  it('[V89] hears of what is committed from its handshake on, in order', () =>
+  it('[V89] is notified of commits from its handshake on, in order', () =>
     withClient('legacy', async client => {
       const heard: { readonly method: string; readonly params?: unknown }[] = [];
       const waiting = Promise.withResolvers<void>();
@@ -212,7 +212,7 @@ describe('a session of an operator', () => {
       expect(mine.at(-1)).toMatchObject({ method: 'signalbox.execution.status', params: { status: 'waiting' } });
     }));
 
-  it('[V89] is nobody else’s: another user’s token does not open it', async () => {
+  it('[V89] belongs to one user: another user’s token does not open it', async () => {
     const headers = {
       accept: 'application/json, text/event-stream',
       'content-type': 'application/json',

@@ -27,7 +27,7 @@ it('[V87] the events of a frame are found however long the run is', async () => 
   }
 });
 
-it('[V118] on standard streams news are left out for a client that does not read, and how many is said', async () => {
+it('[V118] on standard streams news are dropped and counted for a client that does not read', async () => {
   const host = scriptedHost();
   const [input, output] = [new PassThrough(), new PassThrough()];
   let isFull = false;

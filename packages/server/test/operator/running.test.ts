@@ -167,7 +167,7 @@ describe('an execution that an operator’s program follows', () => {
     },
   );
 
-  it('[V88] nodes are canceled and retried, and answers say how they are', async () => {
+  it('[V88] nodes are canceled and retried, and answers have their state', async () => {
     const { call, read } = await follow('auto');
     const held = planText(
       `<Task id="held" retries={0} run={({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('no'))))} onError={() => {}} />`,
@@ -195,7 +195,7 @@ describe('an execution that an operator’s program follows', () => {
     await real.end(rerun.id);
   });
 
-  it('[V87] scripts are listed, and one says what it takes without being run', async () => {
+  it('[V87] scripts are listed, and one shows its input without being run', async () => {
     const { read, call } = await follow('legacy');
     const file = path.join(folder, 'takes.tsx');
     writeFileSync(
@@ -216,7 +216,7 @@ describe('an execution that an operator’s program follows', () => {
     });
   });
 
-  it('[V115] is exported as one file, embedded while it is small and by reference when it is not', async () => {
+  it('[V115] is exported as one file, embedded if it is small and linked if not', async () => {
     const { client } = await follow('auto');
     const id = await real.start('small', planText(`<Task id="one" run={() => 1} />`));
     await real.end(id);

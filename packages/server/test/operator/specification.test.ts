@@ -139,7 +139,7 @@ describe('the operator’s surface has what the specification names', () => {
     expect([...newsNames].toSorted()).toEqual(Object.keys(NOTIFICATIONS).toSorted());
   });
 
-  it('[V113] every notification says what it must', async () => {
+  it('[V113] every notification has its required fields', async () => {
     const host = scriptedHost();
     const heard = new Map<string, object>();
     host.feed.subscribe('all', notice => {
@@ -160,7 +160,7 @@ describe('the operator’s surface has what the specification names', () => {
     expect(heard.get('signalbox.agent.stream')).toMatchObject({ chunk_type: 'token', payload: { text: 'hello' } });
   });
 
-  it('[V119] the written reference is what the definitions say', () => {
+  it('[V119] the written reference matches the definitions', () => {
     const written = new URL('../../../../docs/reference/operator-tools.md', import.meta.url);
     expect(readFileSync(written, 'utf8'), '`npm run generate` mends it').toBe(operatorToolsReference());
     expect(Object.entries(newsFields).map(([name, fields]) => [name, fields.join(' ')])).toEqual(
