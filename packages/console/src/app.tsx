@@ -2,12 +2,12 @@ import { createClient, logIn } from '@signalbox/client';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { Login } from './frame/login.tsx';
 import { router } from './router.tsx';
 import { ClientContext } from './server/client-context.ts';
 import { LiveProvider } from './server/live.tsx';
 import { createReads } from './server/use-read.ts';
 import { dropToken, hasCode, keepToken, takeCode, takeToken } from './session.ts';
+import { Login } from './shell/login.tsx';
 
 const WRONG_TOKEN =
   'The server does not know this token any more. It may have been replaced or removed, or is of another data directory.';

@@ -1,11 +1,11 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { artifactsPlaceOf } from './artifacts/artifact-thing.ts';
-import { Empty } from './frame/notices.tsx';
-import { Shell } from './frame/shell.tsx';
 import { BrokenPage } from './pages/broken-page.tsx';
 import { NoSuchPage } from './pages/no-such-page.tsx';
 import { runPlaceOf } from './run/run-place.ts';
 import { workflowsPlaceOf } from './sessions/workflows-place.ts';
+import { Empty } from './shell/notices.tsx';
+import { Shell } from './shell/shell.tsx';
 import { runsSearchOf } from './story/runs-search.ts';
 
 /** Every page of the console. What a page shows is in its address, so that it can be kept and handed on. */

@@ -1,5 +1,5 @@
 import type { RunId, WireArtifact } from '@signalbox/model';
-import { Moment } from '../frame/moment.tsx';
+import { Moment } from '../shell/moment.tsx';
 
 interface ArtifactListProps {
   readonly artifacts: readonly WireArtifact[];

@@ -1,16 +1,16 @@
 import type { WireArtifact } from '@signalbox/model';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { saveFile } from '../frame/save-file.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { saveFile } from '../shell/save-file.ts';
 import { many } from '../story/words.ts';
 import { shownOf } from './artifact-content.ts';
 import { ArtifactTable } from './artifact-table.tsx';
 import { ArtifactVersions } from './artifact-versions.tsx';
 
-const Prose = lazy(() => import('../frame/prose.tsx').then(({ Prose: component }) => ({ default: component })));
+const Prose = lazy(() => import('../shell/prose.tsx').then(({ Prose: component }) => ({ default: component })));
 
 /** What a run kept for people to see, as what it is. What is not known to be safe is only saved. */
 export function ArtifactView({ artifact: newest }: { readonly artifact: WireArtifact }) {

@@ -1,10 +1,10 @@
 import type { RunSummary, WireSpending } from '@signalbox/model';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { sumOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { movesOf } from '../story/runs-list.ts';
 import { projectFolder } from '../story/runs-search.ts';
 

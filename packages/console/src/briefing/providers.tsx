@@ -1,11 +1,11 @@
 import type { ProviderHealth, RunSummary, WireProvider } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { movesOf } from '../story/runs-list.ts';
 import { many, type Signal } from '../story/words.ts';
 import { providersOfInterest, windowWords } from './provider-words.ts';

@@ -1,12 +1,12 @@
 import type { RecoveryNote } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
 const AGAIN_MS = 15_000;
 

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import { Lamp } from '../frame/lamp.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { many } from '../story/words.ts';
 
 const AGAIN_MS = 5000;

@@ -1,8 +1,8 @@
 import type { WireDecision } from '@signalbox/model';
 import { useState } from 'react';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
 import { kindWords } from '../story/kind-words.ts';
 import { questionOf } from '../story/question.ts';
 import { Answers } from './answers.tsx';

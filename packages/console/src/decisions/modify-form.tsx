@@ -1,6 +1,6 @@
 import type { JsonObject } from '@signalbox/model';
 import { type FormEvent, useState } from 'react';
-import { JsonField, readJson } from '../frame/json-field.tsx';
+import { JsonField, readJson } from '../shell/json-field.tsx';
 import type { Answering } from './use-answer.ts';
 
 interface ModifyFormProps {

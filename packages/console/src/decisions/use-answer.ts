@@ -1,8 +1,8 @@
 import type { Client } from '@signalbox/client';
 import { defined, type Json, type JsonObject, type WireDecision, type WireResolution } from '@signalbox/model';
 import { useState } from 'react';
-import { type CommandState, useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { type CommandState, useCommand } from '../shell/use-command.ts';
 
 /** What a person can say to a decision. */
 export type Saying =

@@ -1,7 +1,7 @@
 import type { Json } from '@signalbox/model';
 import { type FormEvent, useState } from 'react';
-import { JsonField, readJson } from '../frame/json-field.tsx';
-import { SchemaForm } from '../frame/schema-form.tsx';
+import { JsonField, readJson } from '../shell/json-field.tsx';
+import { SchemaForm } from '../shell/schema-form.tsx';
 import { fieldsOf } from '../story/schema-fields.ts';
 
 interface ValueFormProps {

@@ -1,6 +1,6 @@
 import type { ErrorEnvelope, Json, NodeInput, WireDecision, WireToolPolicy } from '@signalbox/model';
-import { JsonView } from '../frame/json-view.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { JsonView } from '../shell/json-view.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { Block } from './block.tsx';
 import type { Transcript } from './transcript.ts';
 

@@ -9,20 +9,20 @@ import {
   type WireTask,
 } from '@signalbox/model';
 import { lazy, Suspense } from 'react';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { JsonView } from '../frame/json-view.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty } from '../frame/notices.tsx';
-import { useNow } from '../frame/use-now.ts';
 import { spendingOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { JsonView } from '../shell/json-view.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty } from '../shell/notices.tsx';
+import { useNow } from '../shell/use-now.ts';
 import { type RunStory, spoken } from '../story/run-story.ts';
 import { lasted, many, span } from '../story/words.ts';
 import { Block, Pair } from './block.tsx';
 import { Tail } from './tail.tsx';
 import type { Transcript } from './transcript.ts';
 
-const Prose = lazy(() => import('../frame/prose.tsx').then(({ Prose: component }) => ({ default: component })));
+const Prose = lazy(() => import('../shell/prose.tsx').then(({ Prose: component }) => ({ default: component })));
 
 interface TabProps {
   readonly run: RunId;

@@ -1,8 +1,8 @@
 import type { RunId, TreeNode, WireEvent } from '@signalbox/model';
 import { Tabs } from 'radix-ui';
 import { useState } from 'react';
-import { Lamp } from '../frame/lamp.tsx';
 import { type InspectorTab, inspectorTabs } from '../run/run-place.ts';
+import { Lamp } from '../shell/lamp.tsx';
 import { reasonWords } from '../story/reason-words.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nodeStanding } from '../story/words.ts';

@@ -1,11 +1,11 @@
 import { isWorkKind, nodeKindFacts, type RunId, type TreeNode } from '@signalbox/model';
 import { useState } from 'react';
-import { Confirm } from '../frame/confirm.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { ForkDialog } from '../run/fork-dialog.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
+import { Confirm } from '../shell/confirm.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
 /** What can be done about a node that does work, or about a loop. */
 export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: TreeNode }) {

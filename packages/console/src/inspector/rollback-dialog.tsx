@@ -1,11 +1,11 @@
 import type { RunId, WireCheckpoint } from '@signalbox/model';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { Dialog } from '../frame/dialog.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Dialog } from '../shell/dialog.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 import { canRollBack, rollbackWords } from './rollback-words.ts';
 
 interface RollbackDialogProps {

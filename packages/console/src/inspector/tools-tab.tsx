@@ -1,13 +1,13 @@
 import type { Json, RunId, WireCheckpoint, WireTask } from '@signalbox/model';
 import { useState } from 'react';
-import { JsonView } from '../frame/json-view.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { ForkDialog } from '../run/fork-dialog.tsx';
 import { useClient } from '../server/client-context.ts';
 import { readPages } from '../server/read-pages.ts';
 import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
+import { JsonView } from '../shell/json-view.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 import { RollbackDialog } from './rollback-dialog.tsx';
 import type { ToolUse, Transcript } from './transcript.ts';
 import { TurnChanges } from './turn-changes.tsx';

@@ -1,8 +1,8 @@
 import type { RunId, WireTask } from '@signalbox/model';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { Patch } from '../run/patch.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { Block } from './block.tsx';
 import { type FileChange, fileChanges } from './file-changes.ts';
 

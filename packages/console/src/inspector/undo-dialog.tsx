@@ -1,8 +1,8 @@
 import type { RunId, WireCheckpoint } from '@signalbox/model';
-import { Confirm } from '../frame/confirm.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Confirm } from '../shell/confirm.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
 
 interface UndoDialogProps {
   readonly run: RunId;

@@ -4,11 +4,11 @@ import { useEffect, useRef, useState } from 'react';
 import { ArtifactList } from '../artifacts/artifact-list.tsx';
 import { type ArtifactsPlace, artifactsPlaceOf, thingOf } from '../artifacts/artifact-thing.ts';
 import { ArtifactView } from '../artifacts/artifact-view.tsx';
-import { Empty, Refused } from '../frame/notices.tsx';
-import { useCursor } from '../frame/use-cursor.ts';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
+import { Empty, Refused } from '../shell/notices.tsx';
+import { useCursor } from '../shell/use-cursor.ts';
 
 const route = getRouteApi('/artifacts');
 const LISTED = 500;

@@ -1,4 +1,4 @@
-import { Refused } from '../frame/notices.tsx';
+import { Refused } from '../shell/notices.tsx';
 
 /** Instead of a page that threw, or that could not be loaded. The rest of the console goes on. */
 export function BrokenPage({ error }: { readonly error: unknown }) {

@@ -1,14 +1,14 @@
 import type { RunId } from '@signalbox/model';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { JsonView } from '../frame/json-view.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
 import { takeToken } from '../session.ts';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { JsonView } from '../shell/json-view.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 
 const route = getRouteApi('/developer');
 const documents = [

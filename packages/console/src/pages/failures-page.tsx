@@ -1,10 +1,6 @@
 import { isWorkKind, type RunId, type RunSummary } from '@signalbox/model';
 import { useMemo, useState } from 'react';
 import { FailureTrend } from '../failures/failure-trend.tsx';
-import { Confirm } from '../frame/confirm.tsx';
-import { Empty, ErrorBox, Refused } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
-import { useNow } from '../frame/use-now.ts';
 import { RunHints } from '../runs/run-hints.tsx';
 import { RunLine } from '../runs/run-line.tsx';
 import { useClient } from '../server/client-context.ts';
@@ -12,6 +8,10 @@ import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
 import { isStreak, streaks } from '../settings/read-settings.ts';
 import { changeSettings, useSettings } from '../settings/settings.ts';
+import { Confirm } from '../shell/confirm.tsx';
+import { Empty, ErrorBox, Refused } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
+import { useNow } from '../shell/use-now.ts';
 import { type FailureGroup, failureGroups, failureStreaks, hasFailed } from '../story/failure-groups.ts';
 import { many } from '../story/words.ts';
 

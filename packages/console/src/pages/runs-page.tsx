@@ -2,15 +2,15 @@ import type { RunSummary } from '@signalbox/model';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
-import { Empty } from '../frame/notices.tsx';
-import { useCursor } from '../frame/use-cursor.ts';
-import { useNow } from '../frame/use-now.ts';
 import { RunFilters } from '../runs/run-filters.tsx';
 import { RunHints } from '../runs/run-hints.tsx';
 import { RunLine } from '../runs/run-line.tsx';
 import { linkToRun } from '../runs/run-link.ts';
 import { SavedViews } from '../runs/saved-views.tsx';
 import { useLive } from '../server/live.tsx';
+import { Empty } from '../shell/notices.tsx';
+import { useCursor } from '../shell/use-cursor.ts';
+import { useNow } from '../shell/use-now.ts';
 import { type RunsView, views } from '../story/runs-list.ts';
 import { isFound, type RunsSearch } from '../story/runs-search.ts';
 

@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { Panel } from '../frame/panel.tsx';
 import { choices, type Settings } from '../settings/read-settings.ts';
 import { ServerSettings } from '../settings/server-settings.tsx';
 import { changeSettings, useSettings } from '../settings/settings.ts';
+import { Panel } from '../shell/panel.tsx';
 import { momentWords } from '../story/words.ts';
 
 const themeWords: Record<Settings['theme'], string> = { system: 'As the system has it', dark: 'Dark', light: 'Light' };

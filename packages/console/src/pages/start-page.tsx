@@ -1,12 +1,12 @@
 import type { RunId, RunSnapshot, RunSummary } from '@signalbox/model';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { readJson } from '../frame/json-field.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
+import { readJson } from '../shell/json-field.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 import { EarlierRuns, KnownPlans } from '../start/earlier.tsx';
 import { fieldErrorOf } from '../start/field-errors.ts';
 import { PlanInput } from '../start/plan-input.tsx';

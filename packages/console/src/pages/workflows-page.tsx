@@ -1,16 +1,16 @@
 import type { SessionId } from '@signalbox/model';
 import { getRouteApi } from '@tanstack/react-router';
 import { useRef } from 'react';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox, Refused } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { sessionStanding } from '../sessions/session-standing.ts';
 import { SessionView } from '../sessions/session-view.tsx';
 import { useSessions } from '../sessions/use-sessions.ts';
 import { WorkflowView } from '../sessions/workflow-view.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox, Refused } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { many } from '../story/words.ts';
 
 const route = getRouteApi('/workflows');

@@ -1,10 +1,10 @@
 import type { RunSnapshot, TreeNode, WireDecision } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
-import { Lamp } from '../frame/lamp.tsx';
 import { transcriptOf } from '../inspector/transcript.ts';
 import { readStream } from '../run/read-stream.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
 import { nodeStanding } from '../story/words.ts';
 
 interface LedHereProps {

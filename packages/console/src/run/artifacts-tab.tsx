@@ -1,8 +1,8 @@
 import type { RunId } from '@signalbox/model';
 import { ArtifactView } from '../artifacts/artifact-view.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 
 /** What the run kept for people to see, by kind. `version` changes when there may be more. */
 export function ArtifactsTab({ run, version }: { readonly run: RunId; readonly version: string }) {

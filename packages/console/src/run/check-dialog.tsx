@@ -2,9 +2,9 @@ import type { Answer, Client } from '@signalbox/client';
 import type { ErrorEnvelope, Json, ReplayedRow, ReplayReport, RunId, RunSummary } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { Dialog } from '../frame/dialog.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
+import { Dialog } from '../shell/dialog.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { type CheckWords, replayWords, verifyWords } from './check-words.ts';
 
 interface CheckDialogProps {

@@ -1,10 +1,10 @@
 import type { Json, RunId } from '@signalbox/model';
 import { type FormEvent, lazy, Suspense, useState } from 'react';
-import { Dialog } from '../frame/dialog.tsx';
-import { JsonField, readJson } from '../frame/json-field.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { Dialog } from '../shell/dialog.tsx';
+import { JsonField, readJson } from '../shell/json-field.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
 const SideBySide = lazy(() =>
   import('../decisions/side-by-side.tsx').then(({ SideBySide: one }) => ({ default: one })),

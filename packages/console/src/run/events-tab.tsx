@@ -2,9 +2,9 @@ import type { ErrorEnvelope, RunId, WireEvent } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { clockTime, doerOf, eventLine } from '../story/words.ts';
 import { eventsOfFrame } from './frame-events.ts';
 

@@ -1,7 +1,7 @@
 import type { RunId, TreeNode } from '@signalbox/model';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 import { NodeLink } from './node-link.tsx';
 
 interface FailedNodeProps {

@@ -1,7 +1,7 @@
 import type { RunId } from '@signalbox/model';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { many } from '../story/words.ts';
 import { Patch } from './patch.tsx';
 import { patchFiles } from './patch-files.ts';

@@ -2,13 +2,13 @@ import type { Answer } from '@signalbox/client';
 import type { Json, RunId, RunSummary } from '@signalbox/model';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { Dialog } from '../frame/dialog.tsx';
-import { JsonField, readJson } from '../frame/json-field.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
+import { Dialog } from '../shell/dialog.tsx';
+import { JsonField, readJson } from '../shell/json-field.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
 /** What a fork may be told. */
 interface ForkOptions {

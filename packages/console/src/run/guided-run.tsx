@@ -1,9 +1,9 @@
 import type { GuidedFacts, RunSummary } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
 import { Pair } from '../inspector/block.tsx';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
 import { runStanding } from '../story/words.ts';
 
 /** A run that an agent elsewhere is guided through. It has no frames and no plan: its steps are where its session is. */

@@ -1,5 +1,5 @@
-import { Lamp } from '../frame/lamp.tsx';
-import { Panel } from '../frame/panel.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { lastMoves } from '../story/last-moves.ts';
 import type { RunStory } from '../story/run-story.ts';
 

@@ -1,11 +1,11 @@
 import type { RunId, RunSummary } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { storedStanding } from '../story/words.ts';
 
 interface LineagePanelProps {

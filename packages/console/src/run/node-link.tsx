@@ -1,5 +1,5 @@
 import type { TreeNode } from '@signalbox/model';
-import { Lamp } from '../frame/lamp.tsx';
+import { Lamp } from '../shell/lamp.tsx';
 import { nodeStanding } from '../story/words.ts';
 
 /** A node by its name; chosen, it is looked at. */

@@ -1,12 +1,12 @@
 import { isWorkKind, type Json, type RunId, type TreeNode, timerDue } from '@signalbox/model';
 import { DecisionCard } from '../decisions/decision-card.tsx';
-import { JsonView } from '../frame/json-view.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
-import { useNow } from '../frame/use-now.ts';
 import { Tail } from '../inspector/tail.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { JsonView } from '../shell/json-view.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
+import { useNow } from '../shell/use-now.ts';
 import { reasonWords } from '../story/reason-words.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nextWork } from '../story/tree-rows.ts';

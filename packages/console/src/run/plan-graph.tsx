@@ -1,9 +1,9 @@
 import type { TreeNode } from '@signalbox/model';
 import { Background, Controls, Handle, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react';
 import { useMemo, useRef } from 'react';
-import { type GraphShape, graphPlaces } from '../frame/graph-places.ts';
-import { Lamp } from '../frame/lamp.tsx';
-import { Empty } from '../frame/notices.tsx';
+import { type GraphShape, graphPlaces } from '../shell/graph-places.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Empty } from '../shell/notices.tsx';
 import { nodeStanding } from '../story/words.ts';
 
 const MOST = 400;

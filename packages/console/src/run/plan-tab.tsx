@@ -1,7 +1,7 @@
 import { asJson, type TreeNode } from '@signalbox/model';
 import { lazy, Suspense, useMemo, useState } from 'react';
-import { JsonView } from '../frame/json-view.tsx';
-import { Empty } from '../frame/notices.tsx';
+import { JsonView } from '../shell/json-view.tsx';
+import { Empty } from '../shell/notices.tsx';
 import { planOutline, planXml } from './plan-text.ts';
 
 const PlanGraph = lazy(() => import('./plan-graph.tsx').then(({ PlanGraph: component }) => ({ default: component })));

@@ -1,8 +1,8 @@
 import type { Json, RunSummary } from '@signalbox/model';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { JsonView } from '../frame/json-view.tsx';
-import { Moment } from '../frame/moment.tsx';
 import { Block, Pair } from '../inspector/block.tsx';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { JsonView } from '../shell/json-view.tsx';
+import { Moment } from '../shell/moment.tsx';
 import { many, money, span, tokens } from '../story/words.ts';
 import { LineagePanel } from './lineage-panel.tsx';
 

@@ -1,9 +1,9 @@
 import { type RunSummary, runPhase } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { useNow } from '../frame/use-now.ts';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { useNow } from '../shell/use-now.ts';
 import { lasted, runStanding, span } from '../story/words.ts';
 import { originWords } from './lineage-panel.tsx';
 import { RunLevers } from './run-levers.tsx';

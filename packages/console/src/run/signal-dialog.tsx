@@ -1,10 +1,10 @@
 import type { RunId } from '@signalbox/model';
 import { type FormEvent, useState } from 'react';
-import { Dialog } from '../frame/dialog.tsx';
-import { JsonField, readJson } from '../frame/json-field.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { Dialog } from '../shell/dialog.tsx';
+import { JsonField, readJson } from '../shell/json-field.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
 /** Tells a run something that its plan may wait for. */
 export function SignalDialog({ run, onClose }: { readonly run: RunId; onClose(): void }) {

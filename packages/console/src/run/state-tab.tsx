@@ -1,6 +1,6 @@
 import type { ErrorEnvelope, Json, RunId } from '@signalbox/model';
 import { useState } from 'react';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { stateDiff } from '../story/state-diff.ts';
 import type { State, Volatile } from '../story/use-frame.ts';
 import { EditDialog } from './edit-dialog.tsx';

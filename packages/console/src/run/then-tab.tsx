@@ -1,8 +1,8 @@
 import type { RunId } from '@signalbox/model';
-import { Empty } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Empty } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { causeWords } from '../story/cause-words.ts';
 import type { FrameView } from '../story/use-frame.ts';
 import { many } from '../story/words.ts';

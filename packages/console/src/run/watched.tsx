@@ -1,9 +1,9 @@
 import type { RunId, WireEvent } from '@signalbox/model';
 import { useMemo } from 'react';
-import { Moment } from '../frame/moment.tsx';
-import { Panel } from '../frame/panel.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Moment } from '../shell/moment.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { togglePin, usePins } from './pins.ts';
 
 /** The keys that are watched, and how they changed. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Lamp } from '../frame/lamp.tsx';
+import { Lamp } from '../shell/lamp.tsx';
 
 interface WorkCardProps {
   /** Whether it is worked on, or held up by something. */

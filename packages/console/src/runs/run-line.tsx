@@ -1,7 +1,7 @@
 import type { RunSummary } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
 import { lasted, many, runStanding, span } from '../story/words.ts';
 import { linkToRun } from './run-link.ts';
 import { RunSpent } from './run-spent.tsx';

@@ -1,9 +1,9 @@
 import type { SessionGap, SessionId } from '@signalbox/model';
 import { useState } from 'react';
-import { Lamp } from '../frame/lamp.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
 interface GapCardProps {
   readonly session: SessionId;

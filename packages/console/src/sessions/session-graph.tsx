@@ -9,9 +9,9 @@ import {
   type ReactFlowInstance,
 } from '@xyflow/react';
 import { useEffect, useMemo, useState } from 'react';
-import { type GraphShape, graphPlaces } from '../frame/graph-places.ts';
-import { Lamp } from '../frame/lamp.tsx';
-import { Empty } from '../frame/notices.tsx';
+import { type GraphShape, graphPlaces } from '../shell/graph-places.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Empty } from '../shell/notices.tsx';
 import { placeStanding, type SessionRunDetail, titleOf } from './session-places.ts';
 
 const MOST = 400;

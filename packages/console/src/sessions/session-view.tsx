@@ -2,15 +2,15 @@ import type { SessionDetail, SessionId, SessionNode } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { GapCard } from './gap-card.tsx';
 import { placeOfInterest, placeStanding, type SessionRunDetail, titleOf } from './session-places.ts';
 
-const Prose = lazy(() => import('../frame/prose.tsx').then(({ Prose: component }) => ({ default: component })));
+const Prose = lazy(() => import('../shell/prose.tsx').then(({ Prose: component }) => ({ default: component })));
 const SessionGraph = lazy(() =>
   import('./session-graph.tsx').then(({ SessionGraph: component }) => ({ default: component })),
 );

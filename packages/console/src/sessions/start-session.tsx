@@ -1,8 +1,8 @@
 import type { Json, SessionId } from '@signalbox/model';
 import { type FormEvent, useState } from 'react';
-import { ErrorBox } from '../frame/notices.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
+import { ErrorBox } from '../shell/notices.tsx';
+import { useCommand } from '../shell/use-command.ts';
 import { contextKeys } from './context-keys.ts';
 
 interface StartSessionProps {

@@ -1,9 +1,9 @@
 import type { Json, SessionId, WorkflowForms } from '@signalbox/model';
 import { lazy, Suspense } from 'react';
-import { JsonView } from '../frame/json-view.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { JsonView } from '../shell/json-view.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { StartSession } from './start-session.tsx';
 
 const SideBySide = lazy(() =>

@@ -1,14 +1,14 @@
 import type { Answer } from '@signalbox/client';
 import { type AddedUser, timestamp, type UserRole, userRole, type WireUser } from '@signalbox/model';
 import { type FormEvent, useState } from 'react';
-import { Confirm } from '../frame/confirm.tsx';
-import { CopyButton } from '../frame/copy-button.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
-import { useCommand } from '../frame/use-command.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { Confirm } from '../shell/confirm.tsx';
+import { CopyButton } from '../shell/copy-button.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
+import { useCommand } from '../shell/use-command.ts';
 
 const mayDo: Readonly<Record<UserRole, string>> = {
   viewer: 'reads',

@@ -1,10 +1,10 @@
 import type { RunId, RunSummary } from '@signalbox/model';
-import { Lamp } from '../frame/lamp.tsx';
-import { Moment } from '../frame/moment.tsx';
-import { Empty, ErrorBox } from '../frame/notices.tsx';
-import { Panel } from '../frame/panel.tsx';
 import type { useClient } from '../server/client-context.ts';
 import type { useRead } from '../server/use-read.ts';
+import { Lamp } from '../shell/lamp.tsx';
+import { Moment } from '../shell/moment.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { Panel } from '../shell/panel.tsx';
 import { many, runStanding, storedStanding } from '../story/words.ts';
 
 type Plans = Extract<Awaited<ReturnType<ReturnType<typeof useClient>['plans']>>, { readonly ok: true }>['value'];

@@ -1,8 +1,8 @@
 import type { PlanDescription } from '@signalbox/model';
 import { useState } from 'react';
-import { JsonField, readJson } from '../frame/json-field.tsx';
-import { ErrorBox } from '../frame/notices.tsx';
-import { SchemaForm } from '../frame/schema-form.tsx';
+import { JsonField, readJson } from '../shell/json-field.tsx';
+import { ErrorBox } from '../shell/notices.tsx';
+import { SchemaForm } from '../shell/schema-form.tsx';
 import { fieldsOf } from '../story/schema-fields.ts';
 
 interface PlanInputProps {

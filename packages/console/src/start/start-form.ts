@@ -1,5 +1,5 @@
 import { defined, type RunSnapshot, type StartBody } from '@signalbox/model';
-import { readJson } from '../frame/json-field.tsx';
+import { readJson } from '../shell/json-field.tsx';
 
 /** A start as a person types it. */
 export interface StartForm {

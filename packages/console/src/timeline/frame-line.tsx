@@ -1,6 +1,6 @@
 import { memo, startTransition, useMemo, useOptimistic } from 'react';
-import { useKeys } from '../frame/use-keys.ts';
 import { useSettings } from '../settings/settings.ts';
+import { useKeys } from '../shell/use-keys.ts';
 import { causeWords } from '../story/cause-words.ts';
 import type { FrameMark } from '../story/run-story.ts';
 import { clockTime } from '../story/words.ts';

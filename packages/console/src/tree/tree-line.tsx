@@ -1,6 +1,6 @@
 import { nodeKindFacts } from '@signalbox/model';
 import { type CSSProperties, memo } from 'react';
-import { Lamp } from '../frame/lamp.tsx';
+import { Lamp } from '../shell/lamp.tsx';
 import { reasonWords } from '../story/reason-words.ts';
 import type { TreeRow } from '../story/tree-rows.ts';
 import { nodeStanding } from '../story/words.ts';
