@@ -1,4 +1,4 @@
-import { defined, type NodeStatus, nodeStatus, text } from '@signalbox/model';
+import { type NodeStatus, nodeStatus, text } from '@signalbox/model';
 import * as z from 'zod';
 import type { Change } from '../frames/change.ts';
 import type { Frame } from '../frames/frame.ts';
@@ -116,7 +116,7 @@ function told(parts: Parts, kept: ShortEvent): EventDraft {
         mounted: mounted.length,
         unmounted: unmounted.length,
         digest,
-        ...defined({ planVersion }),
+        ...(planVersion === undefined ? {} : { planVersion }),
       };
     }
   }

@@ -1,4 +1,4 @@
-import { defined, EMPTY_HEAD, err, ok, type Result, type RunId, type Timestamp } from '@signalbox/model';
+import { EMPTY_HEAD, err, ok, type Result, type RunId, type Timestamp } from '@signalbox/model';
 import type { RetentionWrite } from '../retention/retention-write.ts';
 import { hasRunEnded, mayRunFollow } from './run-lifecycle.ts';
 import type { NewRun, RunChange, RunRecord } from './run-record.ts';
@@ -50,7 +50,7 @@ export function retainRun(before: RunRecord, { kept, collapse }: RetentionWrite)
   const mark = kept === undefined ? was : (kept ?? undefined);
   return {
     ...rest,
-    ...defined({ kept: mark }),
+    ...(mark === undefined ? {} : { kept: mark }),
     ...(collapse === undefined ? {} : { collected: [...(before.collected ?? []), ...collapse] }),
   };
 }

@@ -1,4 +1,4 @@
-import { defined, type Hasher, isCertainlyClean, type SecretFilter, utf8Length } from '@signalbox/model';
+import { type Hasher, isCertainlyClean, type SecretFilter, utf8Length } from '@signalbox/model';
 import type { ArtifactRecord } from '../artifacts/artifact-record.ts';
 import type { Commit, RunWrite, WriteSet } from '../commit.ts';
 import type { RecordBody } from '../log/record.ts';
@@ -50,7 +50,11 @@ function withPlaces<Write extends NonNullable<Written['run']>>(kept: Write, give
 type Placed = Partial<Pick<Extract<RunWrite, { kind: 'create' }>['run'], 'workingDirectory' | 'workspace' | 'source'>>;
 
 function placesOf({ workingDirectory, workspace, source }: Placed): Placed {
-  return defined({ workingDirectory, workspace, source });
+  return {
+    ...(workingDirectory === undefined ? {} : { workingDirectory }),
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(source === undefined ? {} : { source }),
+  };
 }
 
 /** An artifact's digest is that of the stored content. */

@@ -1,4 +1,4 @@
-import { defined, type RunId, type Timestamp } from '@signalbox/model';
+import type { RunId, Timestamp } from '@signalbox/model';
 import type { TaskId } from '../ids.ts';
 import type { UsageRecord, UsageTotal } from './usage.ts';
 
@@ -25,7 +25,7 @@ export function spendingOfCall(
   { call: _call, node: _node, task: _task, at, ...spent }: UsageRecord,
   directory: string | undefined,
 ): Spending {
-  return { ...spent, day: at.slice(0, 10), calls: 1, ...defined({ directory }) };
+  return { ...spent, day: at.slice(0, 10), calls: 1, ...(directory !== undefined && { directory }) };
 }
 
 /** One sum for each day, directory and model; the latest day first. */
