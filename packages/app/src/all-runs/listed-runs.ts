@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, type RunSummary } from '@signalbox/model';
 import { everyRun, type RunFilter, type RunReader, type RunRecord } from '@signalbox/runs';
-import { findRun, matchesIn } from '../runs/find-run.ts';
+import { findRun, matchesIn } from '../host/find-run.ts';
 
 /** A run in a list: as its record says, and for a guided one what its session adds. */
 export type ListedRun =

@@ -1,5 +1,5 @@
 import type { Json } from '@signalbox/model';
-import type { PersonsWord } from '../runs/plan-places.ts';
+import type { PersonsWord } from '../host/plan-places.ts';
 
 /** A moment of a run, and what a run that goes on from it is to be. */
 export interface ForkRequest extends PersonsWord {

@@ -7,7 +7,7 @@
  *     may have removed its user.
  * D4  The token of the server itself always counts, so nothing is checked while only that one is in use.
  */
-import type { Machine } from '@signalbox/app/runs';
+import type { Machine } from '@signalbox/app/host';
 import type { Clock } from '@signalbox/model';
 import type { Identity } from './identity.ts';
 

@@ -1,4 +1,4 @@
-import type { CommitNotice } from '@signalbox/app/runs';
+import type { CommitNotice } from '@signalbox/app/host';
 
 /** Whether a run does not go on after a commit: nothing of it is kept in memory then. */
 export function restsAfter(events: CommitNotice['events']): boolean {

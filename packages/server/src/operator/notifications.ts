@@ -1,4 +1,4 @@
-import type { CommitNotice } from '@signalbox/app/runs';
+import type { CommitNotice } from '@signalbox/app/host';
 import type { Json, JsonObject } from '@signalbox/model';
 
 /** Every name that an operator's program is told something under (PRD 10.5). */

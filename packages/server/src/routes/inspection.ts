@@ -1,4 +1,4 @@
-import type { RunHost } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/host';
 import type { Serving } from '../http/handlers.ts';
 
 /** What a node was given, which plans there are and what they take, and whether a run is as it was written. */

@@ -7,7 +7,7 @@ import {
   openHome,
   type Result,
   readOwner,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import { ownPlanRoots } from '../serving/own-plan-roots.ts';
 import { localOwner } from './local-owner.ts';
 import type { RunOwner } from './run-owner.ts';
