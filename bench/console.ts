@@ -18,7 +18,7 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { type Machine, openHome, openOwnedStore, thisMachine } from '@signalbox/app/runs';
+import { type Machine, openHome, openOwnedStore, thisMachine } from '@signalbox/app/host';
 import type { RunId, Timestamp } from '@signalbox/model';
 import { startServer } from '@signalbox/server';
 import { build } from 'esbuild';

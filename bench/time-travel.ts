@@ -15,7 +15,7 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
-import { type RunId, thisMachine, verifyBundle } from '@signalbox/app/runs';
+import { type RunId, thisMachine, verifyBundle } from '@signalbox/app/host';
 import { timestampOf } from '@signalbox/model';
 import { type AnyPlan, definePlan, forkPlan, replayRun, runPlan, Task, While } from '@signalbox/plan';
 import { jsx } from '@signalbox/plan/jsx-runtime';

@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openHome, type RunAction, type RunHost, type RunId, thisMachine } from '@signalbox/app/runs';
+import { openHome, type RunAction, type RunHost, type RunId, thisMachine } from '@signalbox/app/host';
 
 const histories = fileURLToPath(new URL('../spec/histories/', import.meta.url));
 /** The same for everyone who makes them: it is part of what is kept. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
-import { openSecrets, thisMachine } from '@signalbox/app/runs';
+import { openSecrets, thisMachine } from '@signalbox/app/host';
 import { nodeHasher } from '@signalbox/journal';
 import type { RunId } from '@signalbox/model';
 import { type AnyPlan, type PlanRun, runPlan } from '@signalbox/plan';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { openHome, thisMachine } from '@signalbox/app/runs';
+import { openHome, thisMachine } from '@signalbox/app/host';
 import { hasRunEnded } from '@signalbox/runs';
 import { goal, median, paired, round3, timed, times } from '../figures.ts';
 import { batch as batchFloor } from '../floors/floors.mjs';

@@ -1,4 +1,4 @@
-import { type StorageStanding, thisMachine, withHeld } from '@signalbox/app/runs';
+import { type StorageStanding, thisMachine, withHeld } from '@signalbox/app/host';
 import { type RunningServer, startServer } from '@signalbox/server';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

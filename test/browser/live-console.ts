@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { openUsers } from '@signalbox/app';
 import { type GuidedTools, openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
-import { type Home, openHome, thisMachine } from '@signalbox/app/runs';
+import { type Home, openHome, thisMachine } from '@signalbox/app/host';
 import { type Client, createClient } from '@signalbox/client';
 import { type RunningServer, startServer } from '@signalbox/server';
 import { repositoryRoot } from '../../scripts/local-program.ts';

@@ -1,6 +1,6 @@
 import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { verifyBundle } from '@signalbox/app/runs';
+import { verifyBundle } from '@signalbox/app/host';
 import { type Client, createClient } from '@signalbox/client';
 import type { ApprovalId, RunId, WireEvent } from '@signalbox/model';
 import type { Page } from 'playwright-core';

@@ -5,8 +5,8 @@ import { dataDirectory, errorOf, value } from '../../guided/test/support/guided-
 import { asked, at, startRun } from '../../runs/test/builders.ts';
 import { findListedRun, findPlanRun, readHome } from '../src/all-runs/index.ts';
 import { openGuidedSessions } from '../src/guided/index.ts';
+import { openOwnedStore } from '../src/host/owned-store.ts';
 import { thisMachine } from '../src/machine.ts';
-import { openOwnedStore } from '../src/runs/owned-store.ts';
 import { openTools } from './support/open-tools.ts';
 
 /** A data directory with a run of a plan that asks, and a guided run that asks. */

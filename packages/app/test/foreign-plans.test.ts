@@ -6,9 +6,9 @@ import { err, failure, type RunId } from '@signalbox/model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBundle } from '../src/bundles/open-bundle.ts';
 import { verifyBundle } from '../src/bundles/verify-bundle.ts';
+import { takeUp } from '../src/host/take-up.ts';
 import { thisMachine } from '../src/machine.ts';
 import { verifyBundleReplay, verifyRunReplay } from '../src/replay/verify-replay.ts';
-import { takeUp } from '../src/runs/take-up.ts';
 import { openTestHost, planText, type TestHost } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

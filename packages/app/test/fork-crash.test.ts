@@ -4,8 +4,8 @@ import { Bug } from '@signalbox/model';
 import { seededRng, startChild, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
+import { openHome } from '../src/host/open-home.ts';
 import { thisMachine } from '../src/machine.ts';
-import { openHome } from '../src/runs/open-home.ts';
 import { planText, testHostOf } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

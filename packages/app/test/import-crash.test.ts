@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
 import { importRun } from '../src/bundles/import-run.ts';
+import { openOwnedStore } from '../src/host/owned-store.ts';
 import { thisMachine } from '../src/machine.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
-import { openOwnedStore } from '../src/runs/owned-store.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const soak = process.env.SIGNALBOX_SOAK === '1';

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { Bug, type ErrorEnvelope, type Result, type RunId } from '@signalbox/model';
 import type { Resolution } from '@signalbox/runs';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Home, openHome } from '../src/host/open-home.ts';
 import { thisMachine } from '../src/machine.ts';
-import { type Home, openHome } from '../src/runs/open-home.ts';
 import { planText } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -122,7 +122,7 @@ describe('the directory of an imported run', () => {
     const { host, run, store } = await imported(plain);
     const record = await store.run(run);
     if (record?.source === undefined) throw new Bug('it has no plan');
-    const { inheritedPlace } = await import('../src/runs/inherited-place.ts');
+    const { inheritedPlace } = await import('../src/host/inherited-place.ts');
     const checked: string[] = [];
     const { workingDirectory: _, ...bare } = record;
     await inheritedPlace(host.reader, bare, directory => {

@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { nodeInput, planDescription, planList, type RunId, replayReport, runCheck } from '@signalbox/model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAgentTools } from '../src/agents/agent-tools.ts';
+import { planPlaces } from '../src/host/plan-places.ts';
 import { describePlan } from '../src/inspection/describe-plan.ts';
 import { createRunInspection } from '../src/inspection/run-inspection.ts';
 import { thisMachine } from '../src/machine.ts';
-import { planPlaces } from '../src/runs/plan-places.ts';
 import { openTestHost, planText, type TestHost } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

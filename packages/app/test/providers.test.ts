@@ -3,9 +3,9 @@ import path from 'node:path';
 import { Bug, providerList, type WireProvider } from '@signalbox/model';
 import { type ModelScript, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ActivityFact } from '../src/host/index.ts';
+import { openHome } from '../src/host/open-home.ts';
 import { thisMachine } from '../src/machine.ts';
-import type { ActivityFact } from '../src/runs/index.ts';
-import { openHome } from '../src/runs/open-home.ts';
 import { planText, testHostOf } from './support/open-host.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -13,9 +13,9 @@ import { Bug, type Digest, type ErrorEnvelope, type Result, type RunId, timestam
 import type { NewRun, NodeKey, Task, TaskId, WriteSet } from '@signalbox/runs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openAgentTools } from '../src/agents/agent-tools.ts';
+import { openOwnedStore } from '../src/host/owned-store.ts';
+import { draftEvent } from '../src/host/run-events.ts';
 import { thisMachine } from '../src/machine.ts';
-import { openOwnedStore } from '../src/runs/owned-store.ts';
-import { draftEvent } from '../src/runs/run-events.ts';
 import { runDiff } from '../src/workspaces/run-diff.ts';
 import { openWorkspaceDesk } from '../src/workspaces/workspace-desk.ts';
 import type { MadeWorkspace } from '../src/workspaces/workspace-place.ts';

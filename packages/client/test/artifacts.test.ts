@@ -1,4 +1,4 @@
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { createClient } from '@signalbox/client';
 import { type ArtifactId, deriveId, portableHasher, type Timestamp } from '@signalbox/model';
 import { startServer } from '@signalbox/server';

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { type Client, createClient, type News } from '@signalbox/client';
 import type { RunId, WireStoredEvent } from '@signalbox/model';
 import { type RunningServer, startServer } from '@signalbox/server';

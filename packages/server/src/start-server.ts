@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Users } from '@signalbox/app';
 import { liveRunsOf } from '@signalbox/app/all-runs';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
-import type { Machine, RunHost, SettingsDesk } from '@signalbox/app/runs';
+import type { Machine, RunHost, SettingsDesk } from '@signalbox/app/host';
 import { type ErrorEnvelope, err, failure, type OneTimeLink, ok, type Result } from '@signalbox/model';
 import { createAccess, system } from './access/access.ts';
 import { createOpenDoors } from './access/open-doors.ts';

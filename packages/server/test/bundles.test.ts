@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openHome, thisMachine } from '@signalbox/app/runs';
+import { openHome, thisMachine } from '@signalbox/app/host';
 import { errorEnvelope } from '@signalbox/model';
 import { createAccess, createHttpApp } from '@signalbox/server';
 import { expect, it, onTestFinished, vi } from 'vitest';

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { type Client, createClient } from '@signalbox/client';
 import type { RunId } from '@signalbox/model';
 import { type RunningServer, startServer } from '@signalbox/server';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { sessionDetail, sessionList, startedSession, workflowDetail, workflowList } from '@signalbox/model';
 import { createAccess, createHttpApp } from '@signalbox/server';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openUsers } from '@signalbox/app';
 import { openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
-import { type Home, openHome, thisMachine } from '@signalbox/app/runs';
+import { type Home, openHome, thisMachine } from '@signalbox/app/host';
 import { type Client, createClient } from '@signalbox/client';
 import { errorEnvelope, type RunId, timestamp } from '@signalbox/model';
 import { type RunningServer, startServer } from '@signalbox/server';

@@ -1,4 +1,4 @@
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { startServer } from '@signalbox/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { TOKEN } from './http-asker.ts';

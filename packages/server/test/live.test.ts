@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import net from 'node:net';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { errorEnvelope, type ServerMessage, serverMessage, type TreeNode } from '@signalbox/model';
 import { type RunningServer, startServer } from '@signalbox/server';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { Machine } from '@signalbox/app/runs';
+import type { Machine } from '@signalbox/app/host';
 
 /** Timers that go off when a test says so. */
 export interface ManualTimers {

@@ -1,5 +1,5 @@
 import type { TokenHolder, User, Users } from '@signalbox/app';
-import type { SettingsDesk } from '@signalbox/app/runs';
+import type { SettingsDesk } from '@signalbox/app/host';
 import { type Clock, err, failure, ok, timestamp } from '@signalbox/model';
 
 type Given = string | Pick<User, 'name' | 'role' | 'expiresAt'>;

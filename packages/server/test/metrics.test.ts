@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type ActivityFact, type StoredEvent, thisMachine } from '@signalbox/app/runs';
+import { type ActivityFact, type StoredEvent, thisMachine } from '@signalbox/app/host';
 import { timestamp } from '@signalbox/model';
 import { createAccess, createHttpApp, createRunMetrics, startServer } from '@signalbox/server';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symli
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { accessToken, openUsers } from '@signalbox/app';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { startServer } from '@signalbox/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTestHost, planText, type TestHost } from '../../app/test/support/open-host.ts';

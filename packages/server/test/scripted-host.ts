@@ -8,7 +8,7 @@ import {
   type RunHost,
   type StartRequest,
   thisMachine,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import {
   type ApprovalId,
   type Clock,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { sessionDetail, type WorkflowForms, workflowForms } from '@signalbox/model';
 import { createAccess, createHttpApp } from '@signalbox/server';
 import { bundledPlace } from '@signalbox/workflow';

@@ -1,6 +1,6 @@
 import { usageError } from '@signalbox/app';
 import { findPlanRun } from '@signalbox/app/all-runs';
-import { type ErrorEnvelope, type RunAction, retryPolicy } from '@signalbox/app/runs';
+import { type ErrorEnvelope, type RunAction, retryPolicy } from '@signalbox/app/host';
 import type { Command } from 'commander';
 import type { CommandContext, DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';

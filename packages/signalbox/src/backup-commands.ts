@@ -5,7 +5,7 @@ import {
   type Result,
   restoreHome,
   thisMachine,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import type { CommandContext, DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags, writableDataDirectory } from './data-directory-option.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';

@@ -20,7 +20,7 @@ import {
   MAX_BUNDLE_BYTES,
   readAppliedConfig,
 } from '@signalbox/app/guided';
-import { isContainer, thisMachine } from '@signalbox/app/runs';
+import { isContainer, thisMachine } from '@signalbox/app/host';
 import manifest from '../package.json' with { type: 'json' };
 import { exportRunTo, importRunFrom } from './bundles/run-bundles.ts';
 import type { DefineCommand } from './command.ts';

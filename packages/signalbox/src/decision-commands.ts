@@ -8,7 +8,7 @@ import {
   nodeKey,
   type Reader,
   type Resolution,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import type { CommandContext, DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { describeDecision } from './decision-report.ts';

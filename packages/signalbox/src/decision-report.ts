@@ -1,4 +1,4 @@
-import type { DecisionOfRun } from '@signalbox/app/runs';
+import type { DecisionOfRun } from '@signalbox/app/host';
 import { type Paint, shown } from './terminal.ts';
 
 interface Shown {

@@ -1,4 +1,4 @@
-import type { ErrorEnvelope, Result, RunId, RunRecord, StoredEvent } from '@signalbox/app/runs';
+import type { ErrorEnvelope, Result, RunId, RunRecord, StoredEvent } from '@signalbox/app/host';
 import { asked } from './end-signals.ts';
 import type { RunOwner, Said } from './owner/run-owner.ts';
 

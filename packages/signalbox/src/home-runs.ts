@@ -1,6 +1,6 @@
 import { type AllRunsReads, readHome } from '@signalbox/app/all-runs';
 import { openGuidedSessions } from '@signalbox/app/guided';
-import { type Reader, thisMachine } from '@signalbox/app/runs';
+import { type Reader, thisMachine } from '@signalbox/app/host';
 import { workflowPlaces } from './workflow/workflow-places.ts';
 
 /** Every run of a data directory, whoever owns it; no reader where there is no database. */

@@ -1,4 +1,4 @@
-import type { Json } from '@signalbox/app/runs';
+import type { Json } from '@signalbox/app/host';
 
 /** Parses a JSON argument; the caller validates it. */
 export function parseJson(given: string): { readonly ok: true; readonly value: Json } | { readonly ok: false } {

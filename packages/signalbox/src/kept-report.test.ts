@@ -1,4 +1,4 @@
-import type { RunId } from '@signalbox/app/runs';
+import type { RunId } from '@signalbox/app/host';
 import { describe, expect, it } from 'vitest';
 import { describeKept, keptSince } from './kept-report.ts';
 

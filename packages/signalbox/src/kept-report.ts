@@ -1,4 +1,4 @@
-import type { RunId } from '@signalbox/app/runs';
+import type { RunId } from '@signalbox/app/host';
 import { shownPath } from './forks/changed-paths.ts';
 import type { RunOwner } from './owner/run-owner.ts';
 import { shown } from './terminal.ts';

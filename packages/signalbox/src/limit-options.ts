@@ -1,5 +1,5 @@
 import { usageError } from '@signalbox/app';
-import type { ErrorEnvelope, Result, StopConditions } from '@signalbox/app/runs';
+import type { ErrorEnvelope, Result, StopConditions } from '@signalbox/app/host';
 import type { Command } from 'commander';
 
 /** Flags for a run's limits. */

@@ -1,4 +1,4 @@
-import type { FrameRange, Reader, RunRecord, TransitionView } from '@signalbox/app/runs';
+import type { FrameRange, Reader, RunRecord, TransitionView } from '@signalbox/app/host';
 import { InvalidArgumentError } from 'commander';
 import type { DefineCommand } from './command.ts';
 import { looking } from './look.ts';

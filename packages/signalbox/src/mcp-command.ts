@@ -1,6 +1,6 @@
 import { thrownStack, usageError } from '@signalbox/app';
 import { configOf, guidedPreferences, openGuidedTools, recordAppliedConfig } from '@signalbox/app/guided';
-import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
+import { type ErrorEnvelope, thisMachine } from '@signalbox/app/host';
 import { createAgentMcp, serveOnStdio } from '@signalbox/server';
 import type { Command } from 'commander';
 import manifest from '../package.json' with { type: 'json' };

@@ -1,4 +1,4 @@
-import type { RunId, RunReader } from '@signalbox/app/runs';
+import type { RunId, RunReader } from '@signalbox/app/host';
 import { describe, expect, it } from 'vitest';
 import { nodeTitle } from './node-title.ts';
 

@@ -1,4 +1,4 @@
-import type { RunId, RunReader, TreeNode } from '@signalbox/app/runs';
+import type { RunId, RunReader, TreeNode } from '@signalbox/app/host';
 import { titleOf } from './run-tree.ts';
 
 /** A node's title in trees; its id if the run no longer shows it. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readToken, thrownStack } from '@signalbox/app';
-import { type ErrorEnvelope, type Result, readOwner, takeUp, thisMachine } from '@signalbox/app/runs';
+import { type ErrorEnvelope, type Result, readOwner, takeUp, thisMachine } from '@signalbox/app/host';
 import { bridgeOnStdio, createOperatorMcp, serveOnStdio } from '@signalbox/server';
 import { openServing } from './serving/open-serving.ts';
 import type { Terminal } from './terminal.ts';

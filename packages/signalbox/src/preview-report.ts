@@ -1,4 +1,4 @@
-import type { PlanPreview } from '@signalbox/app/runs';
+import type { PlanPreview } from '@signalbox/app/host';
 import { describeTree } from './run-tree.ts';
 import { type Paint, shown } from './terminal.ts';
 

@@ -1,4 +1,4 @@
-import { type RepairReport, repairHome, thisMachine } from '@signalbox/app/runs';
+import { type RepairReport, repairHome, thisMachine } from '@signalbox/app/host';
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags, writableDataDirectory } from './data-directory-option.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';

@@ -8,7 +8,7 @@ import {
   type RunId,
   type StartRequest,
   thisMachine,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import type { DefineCommand } from './command.ts';
 import {
   ANY_DIRECTORY_OPTION,

@@ -1,4 +1,4 @@
-import type { RunRecord, StoredEvent } from '@signalbox/app/runs';
+import type { RunRecord, StoredEvent } from '@signalbox/app/host';
 import { expect, it } from 'vitest';
 import { memoryTerminal } from '../test/memory-terminal.ts';
 import { describeDuration } from './duration.ts';

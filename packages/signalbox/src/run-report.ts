@@ -1,4 +1,4 @@
-import { isPlanFault, isShownEvent, type RunRecord, type StoredEvent } from '@signalbox/app/runs';
+import { isPlanFault, isShownEvent, type RunRecord, type StoredEvent } from '@signalbox/app/host';
 import { describeDuration } from './duration.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
 import type { RunSummary } from './run-summary.ts';

@@ -1,4 +1,4 @@
-import type { DecisionOfRun, RunReader, RunRecord } from '@signalbox/app/runs';
+import type { DecisionOfRun, RunReader, RunRecord } from '@signalbox/app/host';
 import { nodeTitle } from './node-title.ts';
 
 /** A run's result, for the person who started it. */

@@ -1,4 +1,4 @@
-import { type ShownTree, type TreeNode, timerDue } from '@signalbox/app/runs';
+import { type ShownTree, type TreeNode, timerDue } from '@signalbox/app/host';
 import { type Paint, shown } from './terminal.ts';
 
 /** A tree, indented by two spaces per level, with each node's mark and status. */

@@ -1,4 +1,4 @@
-import type { RunId, RunReader } from '@signalbox/app/runs';
+import type { RunId, RunReader } from '@signalbox/app/host';
 import type { RunView } from './follow-run.ts';
 import { liveViewOf } from './live/live-view.ts';
 import { describeEvent } from './run-report.ts';

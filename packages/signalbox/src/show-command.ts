@@ -9,7 +9,7 @@ import {
   timerWait,
   treeAt,
   treeToXml,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import type { DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';

@@ -1,5 +1,5 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
-import type { RunId, TraceEntry } from '@signalbox/app/runs';
+import type { RunId, TraceEntry } from '@signalbox/app/host';
 import { type Paint, shown, type Terminal } from './terminal.ts';
 
 export type Trace = (run: RunId, entry: TraceEntry) => void;

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type ErrorEnvelope, openReader, type Reader, withHeld } from '@signalbox/app/runs';
+import { type ErrorEnvelope, openReader, type Reader, withHeld } from '@signalbox/app/host';
 import { askedDataDirectory, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodeOf } from './exit-code.ts';
 import { ownerStorage } from './storage/owner-storage.ts';

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { accessToken } from '@signalbox/app';
-import { openHome, type RunId, thisMachine } from '@signalbox/app/runs';
+import { openHome, type RunId, thisMachine } from '@signalbox/app/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { localOwner } from '../src/owner/local-owner.ts';
 import { remoteOwner } from '../src/owner/remote-owner.ts';

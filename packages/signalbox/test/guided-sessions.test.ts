@@ -8,7 +8,7 @@ import {
   recordAppliedConfig,
   type StepAnswer,
 } from '@signalbox/app/guided';
-import { openOwnedStore, thisMachine } from '@signalbox/app/runs';
+import { openOwnedStore, thisMachine } from '@signalbox/app/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { asked as askedOf, at, startRun } from '../../runs/test/builders.ts';
 import { main } from '../src/main.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readOwner } from '@signalbox/app/runs';
+import { readOwner } from '@signalbox/app/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { entry, ownEnvironment, signalbox, temporaryFolder } from './program.ts';
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { openUsers } from '@signalbox/app';
 import { openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
-import { openHome, repairHome, thisMachine } from '@signalbox/app/runs';
+import { openHome, repairHome, thisMachine } from '@signalbox/app/host';
 import type { RunId } from '@signalbox/model';
 import { startServer } from '@signalbox/server';
 import { openStore, type Store } from '@signalbox/store';

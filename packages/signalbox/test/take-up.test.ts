@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type HomeOptions, openHome, takeUp, thisMachine } from '@signalbox/app/runs';
+import { type HomeOptions, openHome, takeUp, thisMachine } from '@signalbox/app/host';
 import { expect, it, onTestFinished } from 'vitest';
 
 const plan = `

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { AgentNode } from '@signalbox/plan';
 import type { AgentBrief, RunRecord } from '@signalbox/runs';
-import { planDirectory } from '../runs/plan-files.ts';
+import { planDirectory } from '../host/plan-files.ts';
 
 /** Which work it is, and which attempt at it. */
 export type BriefedWork = Pick<AgentBrief, 'run' | 'task' | 'node' | 'iteration' | 'attempt'>;

@@ -21,8 +21,8 @@ import type {
 } from '@signalbox/runs';
 import type { DecisionDesk } from '../decisions/decision-desk.ts';
 import { askAboutLimit } from '../decisions/limit-decisions.ts';
+import { draftEvent } from '../host/run-events.ts';
 import type { Machine } from '../machine.ts';
-import { draftEvent } from '../runs/run-events.ts';
 import type { createActivity } from './host-activity.ts';
 import { phaseOfNode } from './phase-of-node.ts';
 import type { RateLimitDesk } from './rate-limit-desk.ts';

@@ -11,7 +11,7 @@ import {
   type SessionId,
 } from '@signalbox/model';
 import { everyRun, type RunFilter, type RunReader, type RunRecord } from '@signalbox/runs';
-import { findRun, matchesIn } from '../runs/find-run.ts';
+import { findRun, matchesIn } from '../host/find-run.ts';
 
 /** A run in a list: its record, and for a guided one the facts of its session. */
 export type ListedRun =

@@ -19,8 +19,8 @@ import { decisionView } from '../contract-view/decision-view.ts';
 import { tellEvents } from '../contract-view/event-page.ts';
 import { runSummaryOf, snapshotOf, summariesOf } from '../contract-view/run-view.ts';
 import { unknownDecision } from '../decisions/answer-fit.ts';
-import type { RunHost } from '../runs/run-host.ts';
-import { timerWait } from '../runs/timer-wait.ts';
+import type { RunHost } from '../host/run-host.ts';
+import { timerWait } from '../host/timer-wait.ts';
 import type { Turns } from '../turns/turn-desk.ts';
 import { badCursor, type PartList } from './paging.ts';
 import type {

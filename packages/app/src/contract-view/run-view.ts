@@ -16,10 +16,10 @@ import {
   type WireRecord,
 } from '@signalbox/model';
 import { contractNodeId, type RunReader, type RunRecord, type Task } from '@signalbox/runs';
-import { unknownRun } from '../runs/find-run.ts';
-import { projectDirectoryOf } from '../runs/project-directory.ts';
-import type { RunHost } from '../runs/run-host.ts';
-import { timerWait } from '../runs/timer-wait.ts';
+import { unknownRun } from '../host/find-run.ts';
+import { projectDirectoryOf } from '../host/project-directory.ts';
+import type { RunHost } from '../host/run-host.ts';
+import { timerWait } from '../host/timer-wait.ts';
 import { contractTurnArtifact } from '../turns/projections/turn-artifact.ts';
 import { turnsOf } from '../turns/turn-facts.ts';
 import { decisionView } from './decision-view.ts';

@@ -9,7 +9,7 @@ import {
 import { type DecisionKind, type Resolution, redactingCommit } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
-import { findDecision } from '../runs/find-decision.ts';
+import { findDecision } from '../host/find-decision.ts';
 import { createDecisionDesk } from './decision-desk.ts';
 
 const approve: Resolution = { resolutionType: 'approve', rationale: '', actionKind: 'review' };

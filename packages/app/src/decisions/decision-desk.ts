@@ -22,9 +22,9 @@ import {
   type Resolution,
   type RunReader,
 } from '@signalbox/runs';
+import { draftEvent } from '../host/run-events.ts';
+import type { Answer } from '../host/run-host.ts';
 import type { Machine } from '../machine.ts';
-import { draftEvent } from '../runs/run-events.ts';
-import type { Answer } from '../runs/run-host.ts';
 import type { Secrets } from '../secrets/open-secrets.ts';
 import { misfit, unknownDecision, withdrawn } from './answer-fit.ts';
 

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { type Program, startChild } from '../child/child-process.ts';
+import { type Home, openHome } from '../host/open-home.ts';
 import { thisMachine } from '../machine.ts';
-import { type Home, openHome } from '../runs/open-home.ts';
 import type { Scene } from './scene.ts';
 
 export const DRIVE_PLAN = 'drive-plan';

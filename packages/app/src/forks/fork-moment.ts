@@ -9,7 +9,7 @@ import {
   type Task,
   taskId,
 } from '@signalbox/runs';
-import { noEffect, unknownCall, unknownFrame, unknownNode } from '../runs/run-failures.ts';
+import { noEffect, unknownCall, unknownFrame, unknownNode } from '../host/run-failures.ts';
 import type { ForkMoment } from './fork-request.ts';
 import { keptMessages } from './kept-messages.ts';
 

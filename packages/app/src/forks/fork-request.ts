@@ -1,5 +1,5 @@
 import type { Json } from '@signalbox/model';
-import type { PersonsWord } from '../runs/plan-places.ts';
+import type { PersonsWord } from '../host/plan-places.ts';
 
 /** A moment of a run, and the options of a run that continues from it. */
 export interface ForkRequest extends PersonsWord {

@@ -2,11 +2,11 @@ import { type ErrorEnvelope, err, type Json, ok, type Result, type RunId } from 
 import { editUndriven, resetUndriven } from '@signalbox/plan';
 import type { RunRecord } from '@signalbox/runs';
 import { checkpointUnknown } from '@signalbox/state';
-import type { Trust } from '../runs/foreign-plan.ts';
-import { keptPlan } from '../runs/plan-files.ts';
-import { planLost } from '../runs/plan-lost.ts';
-import { editRefused, noEffect, unknownRun } from '../runs/run-failures.ts';
-import type { RunAction, RunHost } from '../runs/run-host.ts';
+import type { Trust } from '../host/foreign-plan.ts';
+import { keptPlan } from '../host/plan-files.ts';
+import { planLost } from '../host/plan-lost.ts';
+import { editRefused, noEffect, unknownRun } from '../host/run-failures.ts';
+import type { RunAction, RunHost } from '../host/run-host.ts';
 import type { PlanThreads } from '../threads/plan-threads.ts';
 import { callCheckpoints, undoRecorded } from '../undo/undo-desk.ts';
 import { type ForkPorts, forkRun } from './fork-run.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type ErrorEnvelope, failure, type PlanDescription } from '@signalbox/model';
+import { planLost } from '../host/plan-lost.ts';
 import type { Machine } from '../machine.ts';
-import { planLost } from '../runs/plan-lost.ts';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import { inOwnThread } from '../threads/own-thread.ts';
 import type { PlanThreadsOptions } from '../threads/plan-threads.ts';

@@ -16,7 +16,7 @@ import { executionSignature, isAgentKind, isRunnableKind, type NodeKind, type Ru
 import type { RunReader, RunRecord } from '@signalbox/runs';
 import { isAllowed, needsApproval } from '@signalbox/state';
 import type { ToolFacts } from '../agents/offered-tools.ts';
-import { unknownFrame, unknownNode } from '../runs/run-failures.ts';
+import { unknownFrame, unknownNode } from '../host/run-failures.ts';
 
 export interface NodeInputPorts {
   readonly reader: Pick<RunReader, 'frames' | 'valueAt'>;

@@ -15,9 +15,9 @@ import {
 import type { Blobs, RunReader } from '@signalbox/runs';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
+import type { PlanPlaces } from '../host/plan-places.ts';
+import { unknownRun } from '../host/run-failures.ts';
 import type { Machine } from '../machine.ts';
-import type { PlanPlaces } from '../runs/plan-places.ts';
-import { unknownRun } from '../runs/run-failures.ts';
 import type { Secrets } from '../secrets/open-secrets.ts';
 import { createTurns, type Turns } from '../turns/turn-desk.ts';
 import { describePlan } from './describe-plan.ts';

@@ -1,6 +1,6 @@
 import type { ErrorEnvelope, RunOutline, RunSnapshot, RunSummary } from '@signalbox/model';
 import { guidedEvents } from '../contract-view/event-page.ts';
-import { unknownRun } from '../runs/find-run.ts';
+import { unknownRun } from '../host/find-run.ts';
 import type { GuidedWatch } from './guided-watch.ts';
 import type { Outbox, Subscription, WatchedRun } from './live-runs.ts';
 import { Shown } from './run-subscription.ts';

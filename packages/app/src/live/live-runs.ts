@@ -1,8 +1,8 @@
 import type { GuidedRuns } from '@signalbox/guided';
 import type { EventView, RunId, RunSummary, ServerMessage } from '@signalbox/model';
 import { allRunsOf } from '../all-runs/all-runs.ts';
+import type { RunHost } from '../host/run-host.ts';
 import type { Machine } from '../machine.ts';
-import type { RunHost } from '../runs/run-host.ts';
 import { subscribeGuidedRun } from './guided-subscription.ts';
 import { createGuidedWatch } from './guided-watch.ts';
 import { createRunPictures } from './run-picture.ts';

@@ -4,9 +4,9 @@ import { decisionView } from '../contract-view/decision-view.ts';
 import { runSummaryOf } from '../contract-view/run-view.ts';
 import { taskView, UNDER_WAY } from '../contract-view/task-view.ts';
 import { readTree, withAsking } from '../contract-view/tree-view.ts';
+import type { RunHost } from '../host/run-host.ts';
+import { timerWait } from '../host/timer-wait.ts';
 import type { Machine } from '../machine.ts';
-import type { RunHost } from '../runs/run-host.ts';
-import { timerWait } from '../runs/timer-wait.ts';
 
 /** The current state of a run, for all its watchers. */
 export interface RunPicture {

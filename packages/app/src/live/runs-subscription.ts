@@ -1,8 +1,8 @@
 import { defined, type RunId, type RunSummary } from '@signalbox/model';
 import type { AllRuns } from '../all-runs/all-runs.ts';
 import { summariesOf } from '../contract-view/run-view.ts';
+import type { RunHost } from '../host/run-host.ts';
 import type { Machine } from '../machine.ts';
-import type { RunHost } from '../runs/run-host.ts';
 import type { GuidedWatch } from './guided-watch.ts';
 import type { Outbox, Subscription } from './live-runs.ts';
 import { PICTURE_MS } from './run-picture.ts';

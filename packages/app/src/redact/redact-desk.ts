@@ -12,8 +12,8 @@ import {
 } from '@signalbox/model';
 import type { RunRecord } from '@signalbox/runs';
 import { usageError } from '../command-error.ts';
+import { unknownRun } from '../host/run-failures.ts';
 import { journalDisagreement, readJournal } from '../run-journal/journal-agreement.ts';
-import { unknownRun } from '../runs/run-failures.ts';
 import type { Secrets } from '../secrets/open-secrets.ts';
 import { formsOf } from '../secrets/secret-forms.ts';
 import { whyUnusable } from '../secrets/secret-variables.ts';

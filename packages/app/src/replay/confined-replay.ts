@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type ErrorEnvelope, err, failure, type Result } from '@signalbox/model';
 import { detectSandbox, NO_RULES, type SandboxDetection } from '@signalbox/state';
 import * as z from 'zod';
-import { planLost } from '../runs/plan-lost.ts';
+import { planLost } from '../host/plan-lost.ts';
 import { hiddenPlaces, ownFiles } from './hidden-places.ts';
 import type { ReplayVerdict } from './verify-replay.ts';
 

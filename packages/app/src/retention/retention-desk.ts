@@ -11,12 +11,12 @@ import {
 } from '@signalbox/model';
 import { planRetention, type RetentionPlan, type RetentionPolicy, type RunRecord } from '@signalbox/runs';
 import type { Store } from '@signalbox/store';
+import { draftEvent } from '../host/run-events.ts';
+import { unknownRun } from '../host/run-failures.ts';
 import type { Machine } from '../machine.ts';
 import { removeNote, writeNote } from '../redact/taking-note.ts';
 import { journalDisagreement, readJournal } from '../run-journal/journal-agreement.ts';
 import { rewriteJournal } from '../run-journal/rewrite-journal.ts';
-import { draftEvent } from '../runs/run-events.ts';
-import { unknownRun } from '../runs/run-failures.ts';
 import { readRetention } from './retention-config.ts';
 import { foldersToRemove, markGoing, removeFolder, textsOf } from './run-folders.ts';
 

@@ -14,9 +14,9 @@ import {
 import type { TakenAway } from '@signalbox/runs';
 import { type LogDefect, openArchive } from '@signalbox/store';
 import { usageError } from '../command-error.ts';
+import { unknownRun } from '../host/run-failures.ts';
 import { readNote } from '../redact/taking-note.ts';
 import { journalLength } from '../repair/run-journals.ts';
-import { unknownRun } from '../runs/run-failures.ts';
 import { verifyDirectory } from '../verify-directory.ts';
 import { type JournalRecords, journalDisagreement, readJournal } from './journal-agreement.ts';
 import { openWrittenLengths } from './written-lengths.ts';

@@ -13,7 +13,7 @@ import { fakeClock, seededRng } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { fakeTimers } from '../../../plan/test/fake-timers.ts';
 import { newRun, startRun } from '../../../runs/test/builders.ts';
-import { draftEvent } from '../runs/run-events.ts';
+import { draftEvent } from '../host/run-events.ts';
 import { feedWithHeld, withHeld } from './held-runs.ts';
 import { createStorageDesk, type Hold } from './storage-desk.ts';
 

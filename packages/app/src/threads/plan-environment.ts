@@ -3,7 +3,7 @@ import { providerKeyNames } from '@signalbox/adapters/providers';
 import { err, ok, type Result } from '@signalbox/model';
 import { readPlainFile } from '@signalbox/plan/plain-file';
 import * as z from 'zod';
-import { projectOf } from '../runs/plan-places.ts';
+import { projectOf } from '../host/plan-places.ts';
 import { basicEnvironment, chosenVariables, type Environment, type ProcessEnvironment } from './basic-environment.ts';
 import type { PlanSource } from './thread-api.ts';
 

@@ -16,8 +16,8 @@ import {
 } from '@signalbox/plan';
 import type { RunReader, StopVerdict } from '@signalbox/runs';
 import { openQueries, type Queries } from '@signalbox/store';
+import { inputRefused } from '../host/input-refused.ts';
 import { thisMachine } from '../machine.ts';
-import { inputRefused } from '../runs/input-refused.ts';
 import { filterOf } from '../secrets/open-secrets.ts';
 import { createFileWatcher } from '../workspaces/file-watcher.ts';
 import { hostPlanFiles } from '../workspaces/host-plan-files.ts';

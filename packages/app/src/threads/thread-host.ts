@@ -2,7 +2,7 @@ import { Bug, type Clock, type ErrorEnvelope, err, failure, type RunId } from '@
 import type { TaskOutcome, TaskProgress } from '@signalbox/plan';
 import type { RunOrigin } from '@signalbox/runs';
 import type { Store } from '@signalbox/store';
-import type { HostExecutor } from '../runs/host-executor.ts';
+import type { HostExecutor } from '../host/host-executor.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
 import { workWithFiles } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';

@@ -1,9 +1,9 @@
 import { type ErrorEnvelope, err, failure, ok, type Result, timestampOf } from '@signalbox/model';
 import { type RunRecord, taskId } from '@signalbox/runs';
 import { bringBackKept, type KeptBroughtBack, nothingKept } from '@signalbox/state';
-import { draftEvent } from '../runs/run-events.ts';
-import { unknownCall } from '../runs/run-failures.ts';
-import type { UndoRequest } from '../runs/run-host.ts';
+import { draftEvent } from '../host/run-events.ts';
+import { unknownCall } from '../host/run-failures.ts';
+import type { UndoRequest } from '../host/run-host.ts';
 import { readCheckpoints, readKept, readPlace } from './checkpoint-files.ts';
 import type { CallUndo, UndoPorts } from './undo-desk.ts';
 

@@ -12,10 +12,10 @@ import { eventsOf, type RunReader, type RunRecord, taskId } from '@signalbox/run
 import { type HostFilesystem, type LaterCall, type CallUndo as UndoneCall, undoCall } from '@signalbox/state';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
+import { draftEvent } from '../host/run-events.ts';
+import { unknownCall } from '../host/run-failures.ts';
+import type { UndoRequest } from '../host/run-host.ts';
 import type { Machine } from '../machine.ts';
-import { draftEvent } from '../runs/run-events.ts';
-import { unknownCall } from '../runs/run-failures.ts';
-import type { UndoRequest } from '../runs/run-host.ts';
 import { bringBackRecorded } from './bring-back.ts';
 import { type CheckpointFacts, type KeptCall, readCheckpoint, readCheckpoints, readKept } from './checkpoint-files.ts';
 

@@ -16,7 +16,7 @@ import {
   type TransitionView,
   transitionsIn,
 } from '@signalbox/runs';
-import { unknownRun } from '../runs/run-failures.ts';
+import { unknownRun } from '../host/run-failures.ts';
 import type { BranchFact, BranchTurn, NodeFact, StatusFact, WhyAnswer, WhyFacts } from './projections/why-facts.ts';
 import { whyNode } from './projections/why-node.ts';
 import { whyRun } from './projections/why-run.ts';

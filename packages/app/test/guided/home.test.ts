@@ -5,7 +5,7 @@ import { defaultPreferences, modePresets } from '@signalbox/workflow';
 import { describe, expect, it } from 'vitest';
 import { dataDirectory, eventsOf, value, walk } from '../../../guided/test/support/guided-walk.ts';
 import { guidedPreferences } from '../../src/guided/index.ts';
-import { planPlaces } from '../../src/runs/plan-places.ts';
+import { planPlaces } from '../../src/host/plan-places.ts';
 import { verifyDirectory } from '../../src/verify-directory.ts';
 import { openTools } from '../support/open-tools.ts';
 

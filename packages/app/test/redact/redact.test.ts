@@ -11,13 +11,13 @@ import { exportRun } from '../../src/bundles/export-run.ts';
 import { importRun } from '../../src/bundles/import-run.ts';
 import { verifyBundle } from '../../src/bundles/verify-bundle.ts';
 import { checkDeep } from '../../src/doctor/deep-checks.ts';
+import { openHome } from '../../src/host/open-home.ts';
 import { thisMachine } from '../../src/machine.ts';
 import { readNote, writeNote } from '../../src/redact/taking-note.ts';
 import { repairHome } from '../../src/repair/repair-home.ts';
 import { journalLength } from '../../src/repair/run-journals.ts';
 import { rewriteJournal } from '../../src/run-journal/rewrite-journal.ts';
 import { verifyRun } from '../../src/run-journal/verify-run.ts';
-import { openHome } from '../../src/runs/open-home.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { deskOf, filesWithSecret, owned, secretHome, takenUp } from './support.ts';
 

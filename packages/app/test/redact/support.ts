@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import path from 'node:path';
 import type { RunId } from '@signalbox/model';
 import { FORMS, SECRET, secretRun } from '../../../store/test/support/secret-runs.ts';
+import { type OwnedStore, openOwnedStore } from '../../src/host/owned-store.ts';
 import { createRunLogWriter } from '../../src/logs/run-log-writer.ts';
 import { thisMachine } from '../../src/machine.ts';
 import { contentOf, isPacked } from '../../src/packed-file.ts';
@@ -11,7 +12,6 @@ import { secretSearch } from '../../src/redact/secret-files.ts';
 import { oneByOne } from '../../src/retention/retention-desk.ts';
 import { deriveJournal } from '../../src/run-journal/derive-journal.ts';
 import { rewriteJournal } from '../../src/run-journal/rewrite-journal.ts';
-import { type OwnedStore, openOwnedStore } from '../../src/runs/owned-store.ts';
 
 const machine = thisMachine();
 

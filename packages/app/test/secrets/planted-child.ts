@@ -10,9 +10,9 @@ import { seededRng } from '@signalbox/testkit';
 import { filledIn } from '../../../guided/test/support/agent-calls.ts';
 import { backupHome } from '../../src/backup/backup-home.ts';
 import { exportSession, openGuidedDesk, openGuidedTools, showSession } from '../../src/guided/index.ts';
+import { openHome } from '../../src/host/open-home.ts';
+import { takeUp } from '../../src/host/take-up.ts';
 import { thisMachine } from '../../src/machine.ts';
-import { openHome } from '../../src/runs/open-home.ts';
-import { takeUp } from '../../src/runs/take-up.ts';
 import { until } from '../support/until.ts';
 import { type Planted, REDACTED } from './planted-secrets.ts';
 

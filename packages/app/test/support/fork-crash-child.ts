@@ -5,9 +5,9 @@ import { Bug, runId } from '@signalbox/model';
 import type { Commit } from '@signalbox/runs';
 import { killThisProcess } from '@signalbox/testkit';
 import { openAgentTools } from '../../src/agents/agent-tools.ts';
+import { openRunHost } from '../../src/host/open-run-host.ts';
+import { openOwnedStore } from '../../src/host/owned-store.ts';
 import { thisMachine } from '../../src/machine.ts';
-import { openRunHost } from '../../src/runs/open-run-host.ts';
-import { openOwnedStore } from '../../src/runs/owned-store.ts';
 import { openWorkspaceDesk } from '../../src/workspaces/workspace-desk.ts';
 import { noAgents } from './open-host.ts';
 

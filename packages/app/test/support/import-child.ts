@@ -5,8 +5,8 @@ import { Bug } from '@signalbox/model';
 import type { ArchiveRow } from '@signalbox/runs';
 import { killThisProcess } from '@signalbox/testkit';
 import { importRun } from '../../src/bundles/import-run.ts';
+import { openOwnedStore } from '../../src/host/owned-store.ts';
 import { thisMachine } from '../../src/machine.ts';
-import { openOwnedStore } from '../../src/runs/owned-store.ts';
 
 const [dataDirectory = '', file = '', rows = '0'] = process.argv.slice(2);
 const machine = thisMachine();

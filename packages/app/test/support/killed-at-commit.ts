@@ -2,9 +2,9 @@ import path from 'node:path';
 import { Bug } from '@signalbox/model';
 import type { AgentRunner, Commit } from '@signalbox/runs';
 import { killThisProcess } from '@signalbox/testkit';
+import { openRunHost } from '../../src/host/open-run-host.ts';
+import { openOwnedStore } from '../../src/host/owned-store.ts';
 import { thisMachine } from '../../src/machine.ts';
-import { openRunHost } from '../../src/runs/open-run-host.ts';
-import { openOwnedStore } from '../../src/runs/owned-store.ts';
 
 /**
  * The owner of the data directory in a folder. It kills its process at the commit that `kill` names: `before:3`, `after:3`, or `never`.

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Bug, type RunId } from '@signalbox/model';
 import { openReader } from '@signalbox/store';
-import { takeUp } from '../../src/runs/take-up.ts';
+import { takeUp } from '../../src/host/take-up.ts';
 import { openTestHost } from './open-host.ts';
 
 const [folder = '', ...args] = process.argv.slice(2);

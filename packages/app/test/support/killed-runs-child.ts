@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Bug, err, type RunId } from '@signalbox/model';
 import type { AgentRunner } from '@signalbox/runs';
 import { usageError } from '../../src/command-error.ts';
-import { takeUp } from '../../src/runs/take-up.ts';
+import { takeUp } from '../../src/host/take-up.ts';
 import { openKilledAtCommit } from './killed-at-commit.ts';
 
 const [folder = '', kill = '', what = '', count = '0'] = process.argv.slice(2);

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { Bug, type RunId } from '@signalbox/model';
 import type { RunEnd } from '@signalbox/plan';
 import type { Commit } from '@signalbox/runs';
+import { openRunHost } from '../../src/host/open-run-host.ts';
+import { openOwnedStore } from '../../src/host/owned-store.ts';
 import { thisMachine } from '../../src/machine.ts';
-import { openRunHost } from '../../src/runs/open-run-host.ts';
-import { openOwnedStore } from '../../src/runs/owned-store.ts';
 import { noAgents } from './open-host.ts';
 
 export const crashPlan = path.join(import.meta.dirname, '..', 'plans', 'crash.tsx');

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { Bug, type Json, type RunId } from '@signalbox/model';
 import type { AgentRunner } from '@signalbox/runs';
 import type { Store } from '@signalbox/store';
+import { openRunHost, type RunHostOptions } from '../../src/host/open-run-host.ts';
+import { openOwnedStore } from '../../src/host/owned-store.ts';
+import type { RunHost, StartRequest } from '../../src/host/run-host.ts';
 import { thisMachine } from '../../src/machine.ts';
-import { openRunHost, type RunHostOptions } from '../../src/runs/open-run-host.ts';
-import { openOwnedStore } from '../../src/runs/owned-store.ts';
-import type { RunHost, StartRequest } from '../../src/runs/run-host.ts';
 
 export interface TestHost {
   readonly host: RunHost;

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { Bug } from '@signalbox/model';
 import { type ModelScript, startModelServer } from '@signalbox/testkit';
 import { onTestFinished } from 'vitest';
+import { openHome } from '../../src/host/open-home.ts';
 import { thisMachine } from '../../src/machine.ts';
-import { openHome } from '../../src/runs/open-home.ts';
 import { testHostOf } from './open-host.ts';
 
 /** A key that must be nowhere in what is kept. */

@@ -8,7 +8,7 @@ import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { approvalId, Bug, type RunId } from '@signalbox/model';
 import type { Resolution } from '@signalbox/runs';
-import { takeUp } from '../../src/runs/take-up.ts';
+import { takeUp } from '../../src/host/take-up.ts';
 import { openKilledAtCommit } from './killed-at-commit.ts';
 import { noAgents } from './open-host.ts';
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Users } from '@signalbox/app';
-import type { Machine } from '@signalbox/app/runs';
+import type { Machine } from '@signalbox/app/host';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import { type ConsoleLogin, createConsoleLogin } from './console-login.ts';
 import type { Identity } from './identity.ts';

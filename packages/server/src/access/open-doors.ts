@@ -7,7 +7,7 @@
  *     have removed its user.
  * D4  The server's own token is always valid, so nothing is checked while only that one is in use.
  */
-import type { Machine } from '@signalbox/app/runs';
+import type { Machine } from '@signalbox/app/host';
 import type { Clock } from '@signalbox/model';
 import type { Identity } from './identity.ts';
 

@@ -1,4 +1,4 @@
-import { type ArtifactRecord, safeImageTypes } from '@signalbox/app/runs';
+import { type ArtifactRecord, safeImageTypes } from '@signalbox/app/host';
 import { create as contentDisposition } from 'content-disposition';
 
 /**

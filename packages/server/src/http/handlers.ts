@@ -1,4 +1,4 @@
-import type { RunRecord } from '@signalbox/app/runs';
+import type { RunRecord } from '@signalbox/app/host';
 import type {
   AnswerOf,
   ErrorEnvelope,

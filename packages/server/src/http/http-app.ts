@@ -1,7 +1,7 @@
 import type { Users } from '@signalbox/app';
 import { type AllRuns, allRunsOf } from '@signalbox/app/all-runs';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
-import { type RunHost, type SettingsDesk, thrownDamage } from '@signalbox/app/runs';
+import { type RunHost, type SettingsDesk, thrownDamage } from '@signalbox/app/host';
 import { type ErrorEnvelope, failure, ok } from '@signalbox/model';
 import { Hono, type MiddlewareHandler } from 'hono';
 import type { Access } from '../access/access.ts';

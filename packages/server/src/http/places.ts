@@ -1,5 +1,5 @@
 import type { AllRuns } from '@signalbox/app/all-runs';
-import type { RunReader, RunRecord } from '@signalbox/app/runs';
+import type { RunReader, RunRecord } from '@signalbox/app/host';
 import {
   type ErrorEnvelope,
   err,

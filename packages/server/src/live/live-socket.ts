@@ -1,5 +1,5 @@
 import type { LiveRuns, Subscription } from '@signalbox/app/all-runs';
-import type { Machine } from '@signalbox/app/runs';
+import type { Machine } from '@signalbox/app/host';
 import {
   type ClientMessage,
   clientMessage,

@@ -1,5 +1,5 @@
 import type { Outbox } from '@signalbox/app/all-runs';
-import type { Machine } from '@signalbox/app/runs';
+import type { Machine } from '@signalbox/app/host';
 import { closeCodes } from '@signalbox/model';
 import type { WebSocket } from 'ws';
 import type { LiveMeter } from './live-meter.ts';

@@ -6,7 +6,7 @@ import {
   type McpServerFactory,
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
-import type { Machine } from '@signalbox/app/runs';
+import type { Machine } from '@signalbox/app/host';
 import { type ErrorEnvelope, failure, parsedJson } from '@signalbox/model';
 import { BODY_MAX_BYTES, bodyText } from '../http/body-text.ts';
 import { errorStatus } from '../http/error-status.ts';

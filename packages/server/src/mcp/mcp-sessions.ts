@@ -13,7 +13,7 @@ import {
   type McpServerFactory,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { Machine } from '@signalbox/app/runs';
+import type { Machine } from '@signalbox/app/host';
 import { boundedStream } from './bounded-stream.ts';
 import { BEFORE_NEWS, boundedEventStore, type KeptEvents, NEWS } from './event-store.ts';
 import { watchedResponse } from './watched-response.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
-import { decisionRequest, type Machine, type TurnOffer, type TurnSurface, type TurnTools } from '@signalbox/app/runs';
+import { decisionRequest, type Machine, type TurnOffer, type TurnSurface, type TurnTools } from '@signalbox/app/host';
 import { type ErrorEnvelope, failure } from '@signalbox/model';
 import manifest from '../../package.json' with { type: 'json' };
 import { bearerOf } from '../access/access.ts';

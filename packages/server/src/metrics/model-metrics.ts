@@ -1,4 +1,4 @@
-import type { RunHost } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/host';
 import { boundedLabel, boundedModel } from './bounded-label.ts';
 import type { MetricShelf } from './metric-shelf.ts';
 

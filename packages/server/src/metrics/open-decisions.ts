@@ -1,4 +1,4 @@
-import type { CommitNotice, RunHost } from '@signalbox/app/runs';
+import type { CommitNotice, RunHost } from '@signalbox/app/host';
 
 export interface OpenDecisions {
   count(): Promise<number>;

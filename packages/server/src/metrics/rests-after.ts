@@ -1,4 +1,4 @@
-import type { CommitNotice } from '@signalbox/app/runs';
+import type { CommitNotice } from '@signalbox/app/host';
 
 /** Whether a run is inactive after a commit: nothing about it stays in memory then. */
 export function restsAfter(events: CommitNotice['events']): boolean {

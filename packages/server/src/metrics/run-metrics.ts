@@ -1,4 +1,4 @@
-import type { RunHost } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/host';
 import manifest from '../../package.json' with { type: 'json' };
 import { createLiveMeter, type LiveMeter } from '../live/live-meter.ts';
 import { createMetricShelf } from './metric-shelf.ts';

@@ -1,4 +1,4 @@
-import type { RunHost } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/host';
 import { storageReason } from '@signalbox/model';
 import type { MetricShelf } from './metric-shelf.ts';
 

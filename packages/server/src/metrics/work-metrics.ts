@@ -1,4 +1,4 @@
-import type { CommitNotice, RunHost } from '@signalbox/app/runs';
+import type { CommitNotice, RunHost } from '@signalbox/app/host';
 import { boundedLabel } from './bounded-label.ts';
 import type { MetricShelf } from './metric-shelf.ts';
 import { restsAfter } from './rests-after.ts';

@@ -1,4 +1,4 @@
-import type { CommitNotice } from '@signalbox/app/runs';
+import type { CommitNotice } from '@signalbox/app/host';
 import type { Json, JsonObject } from '@signalbox/model';
 
 /** The names of all notifications to operator clients (PRD 10.5). */

@@ -1,5 +1,5 @@
 import type { GuidedRuns } from '@signalbox/app/guided';
-import type { Machine, RunHost } from '@signalbox/app/runs';
+import type { Machine, RunHost } from '@signalbox/app/host';
 import type { Access } from '../access/access.ts';
 import type { OpenDoors } from '../access/open-doors.ts';
 import { type McpByToken, mcpByToken } from '../mcp/mcp-by-token.ts';

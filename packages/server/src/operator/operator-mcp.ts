@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { allRunsOf } from '@signalbox/app/all-runs';
 import type { GuidedRuns } from '@signalbox/app/guided';
-import { type RunHost, thrownDamage } from '@signalbox/app/runs';
+import { type RunHost, thrownDamage } from '@signalbox/app/host';
 import { type ErrorEnvelope, failure, type UserRole } from '@signalbox/model';
 import manifest from '../../package.json' with { type: 'json' };
 import { OPERATOR } from '../access/access.ts';

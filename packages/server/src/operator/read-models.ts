@@ -1,4 +1,4 @@
-import type { ArtifactRecord, Frame, RunRecord, Spending, StreamChunk, Task } from '@signalbox/app/runs';
+import type { ArtifactRecord, Frame, RunRecord, Spending, StreamChunk, Task } from '@signalbox/app/host';
 import type {
   ApprovalId,
   Json,

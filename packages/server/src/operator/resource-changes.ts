@@ -1,4 +1,4 @@
-import type { CommitNotice } from '@signalbox/app/runs';
+import type { CommitNotice } from '@signalbox/app/host';
 import { executionAddress, HEALTH, LIST, nodeAddress, SCHEME } from './address.ts';
 
 /** The addresses of the resources that a commit changed, without queries, each once. */

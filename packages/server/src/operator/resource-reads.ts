@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AllRuns, type ReadNode, readTree, withAsking } from '@signalbox/app/all-runs';
-import { nodeKey, type RunHost, type RunRecord, type Task, transitionsIn } from '@signalbox/app/runs';
+import { nodeKey, type RunHost, type RunRecord, type Task, transitionsIn } from '@signalbox/app/host';
 import {
   type ErrorEnvelope,
   err,

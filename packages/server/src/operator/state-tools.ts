@@ -1,4 +1,4 @@
-import type { RunAction } from '@signalbox/app/runs';
+import type { RunAction } from '@signalbox/app/host';
 import { approvalId, defined, type ErrorEnvelope, editOp, err, failure, json, ok, text } from '@signalbox/model';
 import * as z from 'zod';
 import { knownRun } from '../routes/known-run.ts';

@@ -8,7 +8,7 @@
  * B4  Only messages are written.
  */
 import { once } from 'node:events';
-import type { Machine } from '@signalbox/app/runs';
+import type { Machine } from '@signalbox/app/host';
 import { defined, type ErrorEnvelope, errorEnvelope, failure, parsedJson } from '@signalbox/model';
 import type { EventSourceMessage } from 'eventsource-parser';
 import { EventSourceParserStream } from 'eventsource-parser/stream';

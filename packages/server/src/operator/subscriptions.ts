@@ -15,7 +15,7 @@ import {
   ProtocolErrorCode,
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
-import type { RunHost } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/host';
 import { failure } from '@signalbox/model';
 import { executionAddress, HEALTH, plainAddress } from './address.ts';
 import { notificationsOf, type OperatorNotification } from './notifications.ts';

@@ -1,6 +1,6 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { AllRuns } from '@signalbox/app/all-runs';
-import type { RunHost } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/host';
 import { type ErrorEnvelope, ok, type Result, text } from '@signalbox/model';
 import type * as z from 'zod';
 import type { OperatorToolName } from '../access/access-table.ts';

@@ -2,7 +2,7 @@ import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import type { RunHost } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/host';
 import { err, ok } from '@signalbox/model';
 import type { Serving } from '../http/handlers.ts';
 import { ownersWordRefusal } from '../http/owner-only.ts';

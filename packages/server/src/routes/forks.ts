@@ -1,5 +1,5 @@
 import { summaryOf } from '@signalbox/app/all-runs';
-import { type ForkRequest, lineageOf, type RunHost } from '@signalbox/app/runs';
+import { type ForkRequest, lineageOf, type RunHost } from '@signalbox/app/host';
 import { defined, err, ok, type RunId } from '@signalbox/model';
 import type { Caller, Serving } from '../http/handlers.ts';
 import { ownersWordRefusal } from '../http/owner-only.ts';

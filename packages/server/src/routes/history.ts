@@ -1,5 +1,5 @@
 import { type AllRuns, readTree, taskView } from '@signalbox/app/all-runs';
-import { nodeKey, type RunHost, runDiff, taskId } from '@signalbox/app/runs';
+import { nodeKey, type RunHost, runDiff, taskId } from '@signalbox/app/host';
 import { type ErrorEnvelope, err, type FrameState, failure, type Json, json, ok, type RunId } from '@signalbox/model';
 import * as z from 'zod';
 import type { Serving } from '../http/handlers.ts';

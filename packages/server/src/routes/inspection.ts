@@ -1,4 +1,4 @@
-import type { RunHost } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/host';
 import type { Serving } from '../http/handlers.ts';
 
 /** Inputs of nodes, known plans and their inputs, and verification of runs. */

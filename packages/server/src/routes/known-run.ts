@@ -1,5 +1,5 @@
 import { unknownRun } from '@signalbox/app/all-runs';
-import type { RunReader, RunRecord } from '@signalbox/app/runs';
+import type { RunReader, RunRecord } from '@signalbox/app/host';
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, runId } from '@signalbox/model';
 
 export { unknownRun };

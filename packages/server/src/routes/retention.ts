@@ -1,5 +1,5 @@
 import { summaryOf } from '@signalbox/app/all-runs';
-import type { RunHost } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/host';
 import type { RunId } from '@signalbox/model';
 import type { Serving } from '../http/handlers.ts';
 

@@ -1,5 +1,5 @@
 import { type AllRuns, summaryOf } from '@signalbox/app/all-runs';
-import type { RunAction, RunHost } from '@signalbox/app/runs';
+import type { RunAction, RunHost } from '@signalbox/app/host';
 import { err, ok, type RunId, text } from '@signalbox/model';
 import { invalid } from '../http/answer.ts';
 import type { Caller, Serving } from '../http/handlers.ts';

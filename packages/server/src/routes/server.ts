@@ -1,4 +1,4 @@
-import { type RunHost, type SettingsDesk, type Spending, spendingByProject } from '@signalbox/app/runs';
+import { type RunHost, type SettingsDesk, type Spending, spendingByProject } from '@signalbox/app/host';
 import { CONTRACT_VERSION, defined, ok } from '@signalbox/model';
 import manifest from '../../package.json' with { type: 'json' };
 import { OPERATOR } from '../access/access.ts';

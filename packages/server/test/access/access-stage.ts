@@ -1,4 +1,4 @@
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { logIn } from '@signalbox/client';
 import { timestamp, type UserRole, userRole } from '@signalbox/model';
 import { type RunningServer, startServer } from '@signalbox/server';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { guidedSchemas, openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { createClient } from '@signalbox/client';
 import { startServer } from '@signalbox/server';
 import { expect, it, onTestFinished } from 'vitest';

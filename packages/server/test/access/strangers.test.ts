@@ -1,5 +1,5 @@
 import { connect, Socket } from 'node:net';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { startServer } from '@signalbox/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createStrangers, STRANGER_CONNECTIONS_MAX } from '../../src/access/strangers.ts';

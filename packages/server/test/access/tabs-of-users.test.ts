@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openUsers } from '@signalbox/app';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { createClient, logIn } from '@signalbox/client';
 import { timestamp } from '@signalbox/model';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type GuidedTools, openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
-import { openHome, thisMachine } from '@signalbox/app/runs';
+import { openHome, thisMachine } from '@signalbox/app/host';
 import type { Json } from '@signalbox/model';
 import { startServer } from '@signalbox/server';
 import { startModelServer } from '@signalbox/testkit';

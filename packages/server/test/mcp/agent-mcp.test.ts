@@ -1,6 +1,6 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type GuidedTools, guidedSchemas, type StepAnswer } from '@signalbox/app/guided';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { errorEnvelope, failure, ok } from '@signalbox/model';
 import { createAgentMcp, mcpHttp, startServer } from '@signalbox/server';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { mcpHttp, startServer } from '@signalbox/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AGENT_TOKEN, TOKEN } from '../http-asker.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type GuidedTools, guidedSchemas, openGuidedTools, type StepAnswer } from '@signalbox/app/guided';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { type ErrorEnvelope, errorEnvelope, type Json } from '@signalbox/model';
 import { createAgentMcp, mcpHttp } from '@signalbox/server';
 import fc from 'fast-check';

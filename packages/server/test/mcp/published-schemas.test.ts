@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { exportSession, type GuidedTools, openGuidedTools } from '@signalbox/app/guided';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import type { ErrorEnvelope, Json, Result } from '@signalbox/model';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';

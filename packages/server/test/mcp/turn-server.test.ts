@@ -1,5 +1,5 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { TurnTools } from '@signalbox/app/runs';
+import type { TurnTools } from '@signalbox/app/host';
 import { createTurnServer, type TurnServer } from '@signalbox/server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { manualTimers } from '../manual-timers.ts';

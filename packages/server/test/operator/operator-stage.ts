@@ -1,5 +1,5 @@
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { RunHost } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/host';
 import { startServer } from '@signalbox/server';
 import { TOKEN } from '../http-asker.ts';
 import { type ManualTimers, manualTimers } from '../manual-timers.ts';

@@ -9,7 +9,7 @@ import {
   openAgentRegister,
   removeAgent,
 } from '@signalbox/app/agents';
-import type { Result } from '@signalbox/app/runs';
+import type { Result } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import {
   askedDataDirectory,

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openOwnedStore, type RunId, thisMachine } from '@signalbox/app/runs';
+import { openOwnedStore, type RunId, thisMachine } from '@signalbox/app/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { memoryTerminal } from '../../test/memory-terminal.ts';
 import { main } from '../main.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { usageError } from '@signalbox/app';
 import { type AllRunsReads, type FoundArtifact, findListedRun } from '@signalbox/app/all-runs';
-import type { ErrorEnvelope, Reader, RunId } from '@signalbox/app/runs';
+import type { ErrorEnvelope, Reader, RunId } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';

@@ -1,4 +1,4 @@
-import type { Frame, Reader, RunRecord, TransitionView } from '@signalbox/app/runs';
+import type { Frame, Reader, RunRecord, TransitionView } from '@signalbox/app/host';
 import { shown, type Terminal } from '../terminal.ts';
 
 const PAGE = 200;

@@ -1,5 +1,5 @@
 /** Loaded by `verifyReplay` on first call, so that importing the plan API does not load it. */
-import { thisMachine, verifyBundleReplay } from '@signalbox/app/runs';
+import { thisMachine, verifyBundleReplay } from '@signalbox/app/host';
 import { describeVerdict } from './replay-report.ts';
 import type { ReplayBundle } from './verify-replay.ts';
 

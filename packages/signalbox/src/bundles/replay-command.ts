@@ -11,7 +11,7 @@ import {
   thisMachine,
   verifyBundleReplay,
   verifyRunReplay,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';

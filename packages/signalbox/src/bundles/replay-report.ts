@@ -1,4 +1,4 @@
-import type { ReplayVerdict, RunReplay } from '@signalbox/app/runs';
+import type { ReplayVerdict, RunReplay } from '@signalbox/app/host';
 import { type Paint, shown } from '../terminal.ts';
 
 type Marks = Pick<Paint, 'good' | 'bad' | 'doubtful'>;

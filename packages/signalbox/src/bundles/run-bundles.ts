@@ -1,5 +1,5 @@
 import { findPlanRun } from '@signalbox/app/all-runs';
-import { type ErrorEnvelope, exportFrom, type ImportReport, type RunExport, thisMachine } from '@signalbox/app/runs';
+import { type ErrorEnvelope, exportFrom, type ImportReport, type RunExport, thisMachine } from '@signalbox/app/host';
 import manifest from '../../package.json' with { type: 'json' };
 import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';

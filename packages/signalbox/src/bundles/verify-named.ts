@@ -9,7 +9,7 @@ import {
   runId,
   verifyBundle,
   verifyRun,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { targetOf } from '../guided/guided-target.ts';

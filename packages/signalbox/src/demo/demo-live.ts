@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { missingSandbox, openDemoDirectory, openUsers, startDemoModel, startShow } from '@signalbox/app';
-import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
+import { type ErrorEnvelope, thisMachine } from '@signalbox/app/host';
 import { asked } from '../end-signals.ts';
 import { handOver } from '../serving/handover.ts';
 import { openBrowser } from '../serving/open-browser.ts';

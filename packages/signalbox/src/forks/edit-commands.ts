@@ -1,6 +1,6 @@
 import { usageError } from '@signalbox/app';
 import { findPlanRun } from '@signalbox/app/all-runs';
-import type { ErrorEnvelope } from '@signalbox/app/runs';
+import type { ErrorEnvelope } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';

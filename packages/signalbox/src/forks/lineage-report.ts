@@ -1,4 +1,4 @@
-import type { lineageOf } from '@signalbox/app/runs';
+import type { lineageOf } from '@signalbox/app/host';
 import { shown } from '../terminal.ts';
 
 /** A run's parent and forks, one line each. */

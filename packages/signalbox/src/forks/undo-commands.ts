@@ -7,7 +7,7 @@ import {
   checkpointFolder,
   type ErrorEnvelope,
   unconfirmedUndo,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';

@@ -1,6 +1,6 @@
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { findSession, type GapAnswer, openGuidedDesk, type WaitingGap } from '@signalbox/app/guided';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import {
   askedDataDirectory,

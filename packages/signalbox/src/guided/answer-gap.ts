@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { type GuidedRuns, openGuidedSessions } from '@signalbox/app/guided';
-import { openReader, type Resolution, thisMachine } from '@signalbox/app/runs';
+import { openReader, type Resolution, thisMachine } from '@signalbox/app/host';
 import { askedDataDirectory, writableDataDirectory } from '../data-directory-option.ts';
 import { workflowPlaces } from '../workflow/workflow-places.ts';
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { sessionIn } from '@signalbox/app/all-runs';
 import type { SessionId } from '@signalbox/app/guided';
-import { everyRun, openReader } from '@signalbox/app/runs';
+import { everyRun, openReader } from '@signalbox/app/host';
 import { askedDataDirectory } from '../data-directory-option.ts';
 
 /** What an id prefix names: a guided session, or something to look up among the runs. */

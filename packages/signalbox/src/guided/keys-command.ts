@@ -1,6 +1,6 @@
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import { listTokenKeys, rotateTokenKeys, type TokenKey } from '@signalbox/app/guided';
-import { type Result, thisMachine } from '@signalbox/app/runs';
+import { type Result, thisMachine } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import {
   askedDataDirectory,

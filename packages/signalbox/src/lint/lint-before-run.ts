@@ -1,4 +1,4 @@
-import type { ErrorEnvelope } from '@signalbox/app/runs';
+import type { ErrorEnvelope } from '@signalbox/app/host';
 import { PlanError, planFailure } from '@signalbox/plan';
 import { lintPlan } from '@signalbox/plan/lint';
 import { paintOf, type Terminal } from '../terminal.ts';

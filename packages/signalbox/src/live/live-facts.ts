@@ -1,4 +1,4 @@
-import type { StoredEvent } from '@signalbox/app/runs';
+import type { StoredEvent } from '@signalbox/app/host';
 
 /** Facts about a node's last task, beyond its status. Times are in milliseconds. */
 export interface NodeFacts {

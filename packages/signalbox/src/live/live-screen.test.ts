@@ -1,4 +1,4 @@
-import type { StoredEvent, TreeNode } from '@signalbox/app/runs';
+import type { StoredEvent, TreeNode } from '@signalbox/app/host';
 import { describe, expect, it } from 'vitest';
 import { memoryTerminal } from '../../test/memory-terminal.ts';
 import { paintOf } from '../terminal.ts';

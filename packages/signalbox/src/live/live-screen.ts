@@ -1,4 +1,4 @@
-import { nodeKindFacts, type TreeNode } from '@signalbox/app/runs';
+import { nodeKindFacts, type TreeNode } from '@signalbox/app/host';
 import { describeDuration } from '../duration.ts';
 import { markOf, reasonWords, titleOf } from '../run-tree.ts';
 import { type Paint, shown } from '../terminal.ts';

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { RunId, RunReader, StoredEvent } from '@signalbox/app/runs';
+import type { RunId, RunReader, StoredEvent } from '@signalbox/app/host';
 import { expect, it } from 'vitest';
 import { memoryScreen } from '../../test/memory-screen.ts';
 import { memoryTerminal } from '../../test/memory-terminal.ts';

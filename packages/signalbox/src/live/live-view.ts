@@ -1,4 +1,4 @@
-import { type RunId, type RunReader, type StoredEvent, type TreeNode, treeAt } from '@signalbox/app/runs';
+import { type RunId, type RunReader, type StoredEvent, type TreeNode, treeAt } from '@signalbox/app/host';
 import type { RunView } from '../follow-run.ts';
 import type { Paint } from '../terminal.ts';
 import { openDisplay } from './live-display.ts';

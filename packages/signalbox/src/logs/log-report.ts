@@ -1,4 +1,4 @@
-import type { LogLine } from '@signalbox/app/runs';
+import type { LogLine } from '@signalbox/app/host';
 import { type Paint, shown } from '../terminal.ts';
 
 /** A log line for people; agents' output is indented under its node. */

@@ -13,7 +13,7 @@ import {
   type Reader,
   type RunRecord,
   type Task,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodes } from '../exit-code.ts';

@@ -1,4 +1,4 @@
-import type { Home, Machine } from '@signalbox/app/runs';
+import type { Home, Machine } from '@signalbox/app/host';
 import { BY, type RunOwner } from './run-owner.ts';
 
 /** This process owns the data directory. */

@@ -7,7 +7,7 @@ import {
   openHome,
   type Result,
   readOwner,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import { ownPlanRoots } from '../serving/own-plan-roots.ts';
 import { lazyTurnServer } from '../serving/turn-server.ts';
 import { localOwner } from './local-owner.ts';

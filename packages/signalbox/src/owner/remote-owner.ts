@@ -8,7 +8,7 @@ import {
   type Result,
   type RunAction,
   type RunId,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import { type Client, createClient } from '@signalbox/client';
 import type { RunOwner, Said } from './run-owner.ts';
 

@@ -23,7 +23,7 @@ import type {
   StartRequest,
   StoredEvent,
   UndoRequest,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 
 /** The owner of a data directory, which is this process or another one: a command does not know which. */
 export interface RunOwner {

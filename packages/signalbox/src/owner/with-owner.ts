@@ -1,5 +1,5 @@
 import type { Launch } from '@signalbox/app';
-import { type ErrorEnvelope, thisMachine } from '@signalbox/app/runs';
+import { type ErrorEnvelope, thisMachine } from '@signalbox/app/host';
 import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf } from '../exit-code.ts';
 import { tellRecovered } from '../recoveries/recovery-report.ts';

@@ -1,5 +1,5 @@
 import { usageError } from '@signalbox/app';
-import { openRecoveryBook, thisMachine } from '@signalbox/app/runs';
+import { openRecoveryBook, thisMachine } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import {
   askedDataDirectory,

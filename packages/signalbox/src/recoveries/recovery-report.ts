@@ -1,4 +1,4 @@
-import type { RecoveryNote } from '@signalbox/app/runs';
+import type { RecoveryNote } from '@signalbox/app/host';
 import { shownPath } from '../forks/changed-paths.ts';
 import { type Paint, paintOf, shown, type Terminal } from '../terminal.ts';
 

@@ -1,4 +1,4 @@
-import type { CollectReport } from '@signalbox/app/runs';
+import type { CollectReport } from '@signalbox/app/host';
 import { type Paint, shown } from '../terminal.ts';
 import { describeBytes } from './byte-count.ts';
 

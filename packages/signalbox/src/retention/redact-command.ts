@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { usageError } from '@signalbox/app';
 import { findPlanRun } from '@signalbox/app/all-runs';
-import { type ErrorEnvelope, type RedactionReport, type Result, unconfirmedRedaction } from '@signalbox/app/runs';
+import { type ErrorEnvelope, type RedactionReport, type Result, unconfirmedRedaction } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';

@@ -1,5 +1,5 @@
 import { findPlanRun } from '@signalbox/app/all-runs';
-import type { ErrorEnvelope } from '@signalbox/app/runs';
+import type { ErrorEnvelope } from '@signalbox/app/host';
 import type { CommandContext, DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodes } from '../exit-code.ts';

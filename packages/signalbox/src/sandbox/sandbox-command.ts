@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { checkView, openAcceptedRules, usageError } from '@signalbox/app';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import {
   askedDataDirectory,

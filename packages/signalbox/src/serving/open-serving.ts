@@ -6,7 +6,7 @@ import {
   guidedPreferences,
   recordAppliedConfig,
 } from '@signalbox/app/guided';
-import { type ErrorEnvelope, openHome, type Result, type RunHost, thisMachine } from '@signalbox/app/runs';
+import { type ErrorEnvelope, openHome, type Result, type RunHost, thisMachine } from '@signalbox/app/host';
 import manifest from '../../package.json' with { type: 'json' };
 import { tellRecovered } from '../recoveries/recovery-report.ts';
 import { tellAhead } from '../storage/tell-ahead.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { projectOf } from '@signalbox/app/runs';
+import { projectOf } from '@signalbox/app/host';
 
 /** Directories that plans may be started from in this process: its project, and the examples of a checkout. */
 export function ownPlanRoots(): readonly string[] {

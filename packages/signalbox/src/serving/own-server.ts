@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { accessToken, dataDirectorySource, openUsers } from '@signalbox/app';
 import { type GuidedSessions, type GuidedTools, openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
-import type { ErrorEnvelope, Home, Machine, Result } from '@signalbox/app/runs';
+import type { ErrorEnvelope, Home, Machine, Result } from '@signalbox/app/host';
 import { type RunningServer, startServer } from '@signalbox/server';
 import { workflowPlaces } from '../workflow/workflow-places.ts';
 

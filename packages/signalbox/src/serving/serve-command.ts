@@ -1,5 +1,5 @@
 import { usageError } from '@signalbox/app';
-import { type ErrorEnvelope, takeUp } from '@signalbox/app/runs';
+import { type ErrorEnvelope, takeUp } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { asked } from '../end-signals.ts';

@@ -1,4 +1,4 @@
-import type { Machine, TurnSurface } from '@signalbox/app/runs';
+import type { Machine, TurnSurface } from '@signalbox/app/host';
 import type { TurnServer } from '@signalbox/server';
 
 /** The server of agents' turns. Its packages are loaded when the first agent needs it: most commands never do. */

@@ -1,5 +1,5 @@
 import { readToken } from '@signalbox/app';
-import { readOwner, type StorageStanding } from '@signalbox/app/runs';
+import { readOwner, type StorageStanding } from '@signalbox/app/host';
 
 /** How long to wait for an owner's answer: committed data can be shown without it. */
 const PATIENCE_MS = 1000;

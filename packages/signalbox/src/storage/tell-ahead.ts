@@ -1,4 +1,4 @@
-import { journalsAhead } from '@signalbox/app/runs';
+import { journalsAhead } from '@signalbox/app/host';
 import { paintOf, type Terminal } from '../terminal.ts';
 
 /** Warns on the terminal that the journals contain records that the database lacks. */

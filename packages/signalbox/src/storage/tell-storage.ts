@@ -1,4 +1,4 @@
-import type { RunHost } from '@signalbox/app/runs';
+import type { RunHost } from '@signalbox/app/host';
 import { paintOf, shown, type Terminal } from '../terminal.ts';
 
 /** Reports on the terminal when the data directory stops accepting writes, which runs that pauses, and when it recovers. */

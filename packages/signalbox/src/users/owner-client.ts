@@ -1,5 +1,5 @@
 import { readToken } from '@signalbox/app';
-import { readOwner } from '@signalbox/app/runs';
+import { readOwner } from '@signalbox/app/host';
 import type { Client } from '@signalbox/client';
 
 /** How long a server may take to respond. */

@@ -7,7 +7,7 @@ import {
   usageError,
   userRole,
 } from '@signalbox/app';
-import { type Result, thisMachine } from '@signalbox/app/runs';
+import { type Result, thisMachine } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import {
   askedDataDirectory,

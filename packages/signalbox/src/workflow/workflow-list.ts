@@ -1,5 +1,5 @@
 import { type ListAnswer, openGuidedTools } from '@signalbox/app/guided';
-import { thisMachine } from '@signalbox/app/runs';
+import { thisMachine } from '@signalbox/app/host';
 import { namedDataDirectory } from '../data-directory-option.ts';
 import { type Paint, shown } from '../terminal.ts';
 import { workflowPlaces } from './workflow-places.ts';

@@ -1,6 +1,6 @@
 import { usageError } from '@signalbox/app';
 import { findPlanRun } from '@signalbox/app/all-runs';
-import { type ErrorEnvelope, runDiff, type SnapshotDiff } from '@signalbox/app/runs';
+import { type ErrorEnvelope, runDiff, type SnapshotDiff } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodes } from '../exit-code.ts';

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { GuidedTools } from '@signalbox/guided';
 import { type ErrorEnvelope, err, failure, type Json, ok, type Result, type RunId } from '@signalbox/model';
+import type { RunHost } from '../../host/run-host.ts';
 import type { Machine } from '../../machine.ts';
-import type { RunHost } from '../../runs/run-host.ts';
 import { walkSlowly } from './guided-agent.ts';
 import { showFiles } from './show-files.ts';
 
