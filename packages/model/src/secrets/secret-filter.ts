@@ -211,8 +211,8 @@ export function createSecretFilter({ known, mac, shapes = tokenShapes }: SecretF
     has(text) {
       let isThere = false;
       if (text.length < SHORTEST_SECRET) return false;
-      scan(text, (...place) => {
-        isThere = hitAt(text, ...place) !== undefined;
+      scan(text, (start, kinds, window, anchor) => {
+        isThere = hitAt(text, start, kinds, window, anchor) !== undefined;
         return isThere;
       });
       return isThere;

@@ -28,8 +28,7 @@ export function createFrameDigest(): FrameDigest {
     else lists.set(place, list);
     if (value === undefined) entries.delete(place);
     else {
-      const shown = list === undefined ? { value } : { length: list.items.length, items: list.sum.toString(16) };
-      const part = numberOf([space, key, shown]);
+      const part = numberOf(`[${JSON.stringify(space)},${JSON.stringify(key)},${shownText(value, list)}]`);
       entries.set(place, part);
       sum += part;
     }
@@ -56,8 +55,8 @@ function longList(items: readonly Json[], before: LongList = { items: [], sum: 0
   let same = 0;
   while (same < items.length && same < before.items.length && Object.is(items[same], before.items[same])) same++;
   let { sum } = before;
-  for (let at = same; at < before.items.length; at++) sum -= numberOf([at, before.items[at] ?? null]);
-  for (let at = same; at < items.length; at++) sum += numberOf([at, items[at] ?? null]);
+  for (let at = same; at < before.items.length; at++) sum -= numberOf(`[${at},${plainText(before.items[at] ?? null)}]`);
+  for (let at = same; at < items.length; at++) sum += numberOf(`[${at},${plainText(items[at] ?? null)}]`);
   return { items, sum: positive(sum) };
 }
 
@@ -65,8 +64,14 @@ function isLongList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value) && value.length > LONG_LIST;
 }
 
-function numberOf(value: Json): bigint {
-  return BigInt(`0x${hash('sha256', plainText(value), 'hex')}`);
+/** Canonical JSON of an entry's value, written directly: every changed entry of every frame has one. */
+function shownText(value: Json, list: LongList | undefined): string {
+  if (list === undefined) return `{"value":${plainText(value)}}`;
+  return `{"items":"${list.sum.toString(16)}","length":${list.items.length}}`;
+}
+
+function numberOf(text: string): bigint {
+  return BigInt(`0x${hash('sha256', text, 'hex')}`);
 }
 
 function positive(sum: bigint): bigint {

@@ -141,8 +141,11 @@ export function recordRows(database: DatabaseSync, json: JsonColumns, cache: Val
       return row && tasks.fromRow(row);
     },
     taskStatus(run, id) {
-      const known = cache.get(taskPlace(run, id))?.value ?? statusById.get(run, id)?.status;
-      return known === undefined ? undefined : taskStatus.parse(known);
+      // A cached status was written by this process.
+      const known = cache.get(taskPlace(run, id))?.value as TaskStatus | undefined;
+      if (known !== undefined) return known;
+      const row = statusById.get(run, id);
+      return row && taskStatus.parse(row.status);
     },
     putTask(run, record) {
       const place = taskPlace(run, record.id);
