@@ -94,6 +94,8 @@ export interface VendorAgentProps<Schema extends OutputSchema>
   readonly resume?: 'continue' | 'restart' | 'fail';
   /** Whether a person must allow what changes something; `skip` unless told otherwise. What is risky is asked for anyway. */
   readonly permissions?: 'gated' | 'skip';
+  /** When the changes of an installed agent reach the directory: `auto` unless told otherwise; `ask`: after a person saw them. */
+  readonly apply?: 'ask' | 'auto' | 'never';
   readonly cwd?: string;
   readonly children?: PlanChild;
 }
