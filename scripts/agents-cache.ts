@@ -35,7 +35,7 @@ export type Filled =
  * Installs an agent that the cache does not have. Its directory is moved into place once it is whole: one that was cut off is never
  * mistaken for an agent, and of two that install at once, one is kept.
  */
-export async function fillCache(row: AgentRow, cache: string): Promise<Filled> {
+export async function fillCache(row: AgentRow, cache: string, npm = 'npm'): Promise<Filled> {
   const present = await cachedAgent(row, cache);
   if (present !== undefined) return { kind: 'present', agent: present };
   const project = await agentProject(row);
@@ -44,7 +44,7 @@ export async function fillCache(row: AgentRow, cache: string): Promise<Filled> {
   const making = mkdtempSync(path.join(cache, '.making-'));
   try {
     for (const [name, content] of Object.entries(project.files)) writeFileSync(path.join(making, name), content);
-    const failure = await npm(INSTALL_ARGUMENTS, making);
+    const failure = await failureOf(npm, INSTALL_ARGUMENTS, making);
     if (failure !== undefined) return { kind: 'failed', reason: `npm could not install it: ${failure}` };
     if (installedIn(row, making) === undefined) {
       return { kind: 'failed', reason: `its packages have no program for ${process.platform}-${process.arch}.` };
@@ -77,9 +77,9 @@ function isFrom({ digest }: AgentProject, directory: string): boolean {
 }
 
 /** Resolves with the last lines of its errors, if it fails. */
-function npm(args: readonly string[], directory: string): Promise<string | undefined> {
+function failureOf(npm: string, args: readonly string[], directory: string): Promise<string | undefined> {
   return new Promise(resolve => {
-    const child = spawn('npm', args, { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(npm, args, { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] });
     let errors = '';
     child.stderr.setEncoding('utf8').on('data', text => {
       errors = `${errors}${text}`.slice(-20_000);

@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const LONGEST: readonly string[] = [
   'packages/state/test/ordinary-user.test.ts',
+  'packages/adapters/test/real-agents.test.ts',
   'packages/app/test/crash.test.ts',
   'packages/state/test/layer-crash.test.ts',
   'packages/signalbox/test/signals.test.ts',

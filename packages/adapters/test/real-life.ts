@@ -24,6 +24,7 @@ import {
 } from '@signalbox/state';
 import { fakeClock, type ModelScript, type ModelServer, seededRng, startModelServer } from '@signalbox/testkit';
 import { onTestFinished } from 'vitest';
+import { agentsCache } from '../../../scripts/agents-cache.ts';
 import { type AgentProcess, type AgentRow, createAcpRunner, installedIn, withEndpoint } from '../src/acp/index.ts';
 import type { AgentTools } from '../src/attempt/agent-tools.ts';
 import { briefOf } from './builders.ts';
@@ -48,7 +49,7 @@ export type RealLife = Awaited<ReturnType<typeof openRealLife>>;
 /** A directory, a model that is scripted, and a real agent between them: confined, on layers of the directory. It outlives attempts. */
 export async function openRealLife({ row, directory, script, userHome = {}, change = same }: RealLifeOptions) {
   // Not below the directory for temporary files: agents have their own, and some refuse a home there.
-  const base = fs.realpathSync(fs.mkdtempSync(path.join(import.meta.dirname, '.real-')));
+  const base = fs.realpathSync(fs.mkdtempSync(path.join(agentsCache(), '.life-')));
   const [root, data, user] = [`${base}/root`, `${base}/data`, `${base}/user`];
   for (const one of [root, `${data}/layers`, `${data}/homes`, user]) fs.mkdirSync(one, { recursive: true });
   for (const [file, content] of Object.entries(userHome)) {
@@ -118,7 +119,13 @@ export async function openRealLife({ row, directory, script, userHome = {}, chan
       runner.run(briefOf({ prompt: 'Do it.', directory: root, permissions: 'gated', ...brief }), on),
     /** Kills the agent from outside, with everything it started. */
     async kill(): Promise<void> {
-      for (const pid of living(`${data}/homes/`)) process.kill(pid, 'SIGKILL');
+      for (const pid of living(`${data}/homes/`)) {
+        try {
+          process.kill(pid, 'SIGKILL');
+        } catch {
+          // It ended with another one.
+        }
+      }
       await started.at(-1)?.ended;
     },
     /** Whether anything of its agents still runs. */

@@ -42,7 +42,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     quirks: [
       'Its own rules would run harmless commands unasked; our settings make it ask about every command.',
       'It asks its model for a title of the session, beside the turns.',
-      'Its subagents use the same model address.',
+      'Its subagents use the same model address and ask about their calls, too; their tokens are in its cost only.',
     ],
     isTried: true,
   },
@@ -96,6 +96,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     vendor: 'gemini',
     package: { name: '@google/gemini-cli', version: '0.61.0' },
     start: { kind: 'script', file: 'bundle/gemini.js', args: ['--acp'] },
+    onPath: 'gemini',
     variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GEMINI_BASE_URL', 'GEMINI_MODEL'],
     settings: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
     homeFiles: {
@@ -131,6 +132,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     vendor: 'any',
     package: { name: 'opencode-ai', version: '1.18.33' },
     start: { kind: 'bin', file: '../opencode-linux-x64/bin/opencode', args: ['acp'] },
+    onPath: 'opencode',
     variables: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY'],
     settings: {
       OPENCODE_DISABLE_AUTOUPDATE: '1',
@@ -229,6 +231,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     files: 'own',
     quirks: [
       'In mode autopilot it allows itself everything.',
+      'Its answer begins with notes of its own, such as the files that it made.',
       'It needs a login, unless it is given a model endpoint of its own.',
       'It takes MCP servers by a flag, not with the session.',
     ],
@@ -239,7 +242,8 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     title: 'Qwen Code',
     vendor: 'any',
     package: { name: '@qwen-code/qwen-code', version: '0.24.4' },
-    start: { kind: 'script', file: 'cli.js', args: ['--acp'] },
+    start: { kind: 'script', file: 'cli-entry.js', args: ['--acp'] },
+    onPath: 'qwen',
     variables: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL', 'DASHSCOPE_API_KEY'],
     settings: {},
     homeFiles: {},

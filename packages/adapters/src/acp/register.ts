@@ -16,6 +16,8 @@ export interface AgentRow {
     readonly file: string;
     readonly args: readonly string[];
   };
+  /** The name of its program on the PATH, if it is not the file's or the package's. */
+  readonly onPath?: string;
   /** The user's variables that it may see (keys, endpoints), by name. */
   readonly variables: readonly string[];
   /** Variables that we set. `{home}` stands for its configuration home, `{root}` for the directory. */

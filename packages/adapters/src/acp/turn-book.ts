@@ -23,6 +23,8 @@ export interface BookContext {
 /** A call that the agent told about, and what became of it. */
 export interface BookedCall {
   told: ToldCall;
+  /** Its exact tool as it was asked about: an agent may change a call's title meanwhile. */
+  exact?: string;
   /** Its name: what a decision about it refers to. */
   name?: string;
   isStarted: boolean;
@@ -249,6 +251,7 @@ export function createTurnBook({ brief, row, session, redact, now, violated, los
       // Asked again, it is another question.
       const name = nameOf(call.told, 'asked');
       call.name = name;
+      call.exact = exactTool(call.told);
       flush({ call });
       const tool = toolOf(call.told);
       keep({ v: 1, kind: 'tool_proposed', call: name, tool, input: shownInput(call.told) });
@@ -258,7 +261,7 @@ export function createTurnBook({ brief, row, session, redact, now, violated, los
     decided(call: BookedCall, permission: Permission): void {
       call.permission = permission;
       if (permission.kind === 'allow') {
-        if (permission.always) always.add(exactTool(call.told));
+        if (permission.always) always.add(call.exact ?? exactTool(call.told));
         if (kindOf(call.told) !== 'read') changesAllowed++;
         start(call);
       } else {
@@ -268,7 +271,7 @@ export function createTurnBook({ brief, row, session, redact, now, violated, los
     },
     /** Ends a call of ours. */
     ended: end,
-    isAlways: (call: BookedCall) => always.has(exactTool(call.told)),
+    isAlways: (call: BookedCall) => always.has(call.exact ?? exactTool(call.told)),
     /** Whether an allowed call is under way. */
     isChanging: () => [...calls.values()].some(call => call.permission?.kind === 'allow' && !call.isEnded),
     /** Whether the agent was allowed to change anything so far. */

@@ -16,7 +16,7 @@ const row = (id: string, more: Partial<AgentRow> = {}): AgentRow => ({
 const rows = [
   row('claude', { vendor: 'claude' }),
   row('gemini', { vendor: 'gemini', start: { kind: 'bin', file: 'gemini', args: ['--acp'] } }),
-  row('opencode', { start: { kind: 'bin', file: 'opencode', args: ['acp'] } }),
+  row('opencode', { start: { kind: 'bin', file: '../linux/bin/opencode', args: ['acp'] }, onPath: 'opencode' }),
 ];
 
 function given() {
@@ -73,6 +73,10 @@ describe('which agent does the work', () => {
     });
     expect(register.choose({ vendor: 'claude', plugin: 'claude' })).toMatchObject({
       installed: { program: [`${bin}/claude-acp`, '--acp'] },
+    });
+    put('somewhere/bin/opencode', '#!/bin/sh\n');
+    expect(register.choose({ vendor: 'any', plugin: 'opencode' })).toMatchObject({
+      installed: { program: [`${bin}/opencode`, 'acp'], from: 'PATH' },
     });
   });
 

@@ -19,7 +19,7 @@ export function findInstalled(row: AgentRow, dataDirectory: string, env: Environ
 function onPath(row: AgentRow, env: Environment): InstalledAgent | undefined {
   const { package: of, start } = row;
   // The script of a package is on the PATH under the package's own name.
-  const name = start.kind === 'script' ? path.basename(of?.name ?? start.file) : start.file;
+  const name = row.onPath ?? (start.kind === 'script' ? path.basename(of?.name ?? start.file) : start.file);
   const program = programNamed(name, env);
   if (program === undefined) return undefined;
   // A script that is run by an interpreter has a version of its own.
