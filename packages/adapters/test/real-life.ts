@@ -119,7 +119,13 @@ export async function openRealLife({ row, directory, script, userHome = {}, chan
       runner.run(briefOf({ prompt: 'Do it.', directory: root, permissions: 'gated', ...brief }), on),
     /** Kills the agent from outside, with everything it started. */
     async kill(): Promise<void> {
-      for (const pid of living(`${data}/homes/`)) process.kill(pid, 'SIGKILL');
+      for (const pid of living(`${data}/homes/`)) {
+        try {
+          process.kill(pid, 'SIGKILL');
+        } catch {
+          // It ended with another one.
+        }
+      }
       await started.at(-1)?.ended;
     },
     /** Whether anything of its agents still runs. */

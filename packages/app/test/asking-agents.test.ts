@@ -1,7 +1,7 @@
 import type { AgentRunner } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { snapshotOf } from '../src/contract-view/run-view.ts';
-import { treeAt } from '../src/runs/run-tree.ts';
+import { treeAt } from '../src/host/run-tree.ts';
 import { openTestHost, planText } from './support/open-host.ts';
 import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';

@@ -33,6 +33,8 @@ export interface BookContext {
 /** A call that the agent told about, and what became of it. */
 export interface BookedCall {
   told: ToldCall;
+  /** Its exact tool as it was asked about: an agent may change a call's title meanwhile. */
+  exact?: string;
   /** Its name: what a decision about it refers to. */
   name?: string;
   isStarted: boolean;
@@ -269,6 +271,7 @@ export function createTurnBook({ brief, row, session, redact, now, violated, los
       const name = nameOf(call.told, 'asked');
       if (!call.isStarted) {
         call.name = name;
+        call.exact = exactTool(call.told);
         flush({ call });
       }
       keep({ v: 1, kind: 'tool_proposed', call: name, tool: toolOf(call.told), input: shownInput(call.told) });
@@ -278,7 +281,7 @@ export function createTurnBook({ brief, row, session, redact, now, violated, los
     decided(call: BookedCall, permission: Permission): void {
       call.permission = permission;
       if (permission.kind === 'allow') {
-        if (permission.always) always.add(exactTool(call.told));
+        if (permission.always) always.add(call.exact ?? exactTool(call.told));
         if (mayChange(kindOf(call.told))) changesAllowed++;
         start(call);
       } else {
@@ -288,7 +291,7 @@ export function createTurnBook({ brief, row, session, redact, now, violated, los
     },
     /** Ends a call of ours. */
     ended: end,
-    isAlways: (call: BookedCall) => always.has(exactTool(call.told)),
+    isAlways: (call: BookedCall) => always.has(call.exact ?? exactTool(call.told)),
     /** Whether an allowed call that is under way explains a write to this path. A call that names paths explains no others. */
     explains: (path: string) =>
       [...calls.values()].some(({ told: fields, permission, isEnded }) => {

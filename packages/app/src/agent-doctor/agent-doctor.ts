@@ -5,8 +5,8 @@ import { type AgentRow, withEndpoint } from '@signalbox/adapters/agents';
 import { startModelServer } from '@signalbox/testkit';
 import type { AgentRegister } from '../agent-register/agent-register.ts';
 import { type Check, failed, passed, warned } from '../doctor/check.ts';
-import { thisMachine } from '../machine.ts';
 import { openHome } from '../host/open-home.ts';
+import { thisMachine } from '../machine.ts';
 import type { Launch } from '../threads/plan-worker-start.ts';
 
 export interface AgentDoctorOptions {

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import path from 'node:path';
 import {
@@ -9,6 +8,7 @@ import {
   installedIn,
 } from '@signalbox/adapters/agents';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { runProgram } from '@signalbox/state';
 import { makePrivateDirectory } from '../private-directory.ts';
 import { type AgentRegister, rowOf } from './agent-register.ts';
 import { agentDirectory, programNamed } from './installed-agents.ts';
@@ -68,7 +68,8 @@ export async function addAgent(options: AgentsDeskOptions, name: string): Promis
     return err(
       notInstalled(row, 'it is not a package of npm', 'Install its program yourself, so that it is on the PATH.'),
     );
-  const npm = programNamed('npm', env);
+  // A project's own programs come first on the PATH of its scripts.
+  const npm = programNamed('npm', env, entry => !entry.includes('/node_modules'));
   if (npm === undefined) return err(notInstalled(row, 'npm is not on the PATH', 'Install npm, which comes with Node.'));
   const place = agentDirectory(dataDirectory, row.id);
   makePrivateDirectory(path.dirname(place));
@@ -110,20 +111,13 @@ function known(row: AgentRow, register: AgentRegister): KnownAgent {
   return { id, title, vendor, ...(of && { package: of }), isTried, quirks, ...(installed && { installed }) };
 }
 
-/** The last words of an npm that failed. */
-function problemOf(npm: string, directory: string, env: AgentsDeskOptions['env']): Promise<string | undefined> {
-  return new Promise(resolve => {
-    const child = spawn(npm, INSTALL_ARGUMENTS, { cwd: directory, env, stdio: ['ignore', 'ignore', 'pipe'] });
-    let said = '';
-    child.stderr.setEncoding('utf8').on('data', text => {
-      said = `${said}${text}`.slice(-MOST_SAID);
-    });
-    child.once('error', error => resolve(error.message));
-    child.once('close', code => resolve(code === 0 ? undefined : reasonIn(said) || `it exited with ${code}`));
-  });
+/** Why npm failed, in its own words. It needs all of the user's settings: registries, proxies, certificates. */
+async function problemOf(npm: string, cwd: string, env: AgentsDeskOptions['env']): Promise<string | undefined> {
+  const { code, said } = await runProgram(npm, INSTALL_ARGUMENTS, { cwd, env, maxBytes: MOST_SAID });
+  return code === 0 ? undefined : reasonIn(said) || (code === undefined ? said : `it exited with ${code}`);
 }
 
-const MOST_SAID = 20_000;
+const MOST_SAID = 1 << 26;
 
 function reasonIn(said: string): string {
   const lines = said.split('\n').flatMap(line => /^npm error (?!A complete log)(.+)/.exec(line)?.[1] ?? []);

@@ -29,8 +29,13 @@ function onPath(row: AgentRow, env: Environment): InstalledAgent | undefined {
 }
 
 /** A program by its name on the PATH, or by its absolute path. */
-export function programNamed(name: string, env: Environment): string | undefined {
-  const places = name.includes('/') ? [name] : pathEntries(env).map(entry => path.join(entry, name));
+export function programNamed(
+  name: string,
+  env: Environment,
+  isTrusted: (entry: string) => boolean = () => true,
+): string | undefined {
+  const entries = () => pathEntries(env).filter(isTrusted);
+  const places = name.includes('/') ? [name] : entries().map(entry => path.join(entry, name));
   return places.find(place => path.isAbsolute(place) && isProgram(place));
 }
 

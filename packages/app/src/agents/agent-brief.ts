@@ -28,6 +28,7 @@ export function agentBrief(
     directory: data.cwd === undefined ? base : path.resolve(base, data.cwd),
     planDirectory: plan,
     ...(data.plugin === undefined ? {} : { plugin: data.plugin }),
+    ...(data.apply === undefined ? {} : { apply: data.apply }),
     ...(data.model === undefined ? {} : { model: data.model }),
     ...(data.system === undefined ? {} : { system: data.system }),
     ...(data.tools === undefined ? {} : { tools: data.tools }),

@@ -94,6 +94,8 @@ export interface VendorAgentProps<Schema extends OutputSchema>
   readonly resume?: 'continue' | 'restart' | 'fail';
   /** Whether a person must allow every change; `skip` by default. Risky calls are asked for anyway. */
   readonly permissions?: 'gated' | 'skip';
+  /** When the changes of an installed agent reach the directory: `auto` unless told otherwise; `ask`: after a person saw them. */
+  readonly apply?: 'ask' | 'auto' | 'never';
   readonly cwd?: string;
   readonly children?: PlanChild;
 }

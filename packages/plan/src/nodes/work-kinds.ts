@@ -38,6 +38,7 @@ const agentProps = {
   history: z.strictObject({ maxMessages: count.optional(), maxTokens: count.optional() }).optional(),
   resume: z.enum(['continue', 'restart', 'fail']).optional(),
   permissions: z.enum(['gated', 'skip']).optional(),
+  apply: z.enum(['ask', 'auto', 'never']).optional(),
   cwd: name.optional(),
 };
 const agentData = z.strictObject({
@@ -57,6 +58,7 @@ const agentData = z.strictObject({
     .optional(),
   resume: z.enum(['continue', 'restart', 'fail']),
   permissions: z.enum(['gated', 'skip']),
+  apply: z.enum(['ask', 'auto', 'never']).optional(),
   cwd: text.optional(),
 });
 

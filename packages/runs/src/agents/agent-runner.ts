@@ -38,6 +38,8 @@ export interface AgentBrief {
   readonly tools?: { readonly allow?: readonly string[] | undefined; readonly deny?: readonly string[] | undefined };
   /** Whether a person must approve changes. Risky calls always need approval. */
   readonly permissions: 'gated' | 'skip';
+  /** When its changes reach the directory: at the end of its turn (`auto`, the default), after a person saw them, or never. */
+  readonly apply?: 'ask' | 'auto' | 'never';
   /** A JSON Schema for the output; without one the output is text. */
   readonly schema?: JsonObject;
   readonly maxTurns: number;

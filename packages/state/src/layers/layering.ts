@@ -37,6 +37,8 @@ interface LayerCall {
   readonly evaluation?: string;
   /** Its result. */
   readonly value?: Json;
+  /** Whether a person must decide about its changes in any case. */
+  readonly hold?: true;
 }
 
 export interface LayerApplied {
@@ -61,7 +63,7 @@ export interface Layering {
   refuse(reason: string): void;
   /** Whether a command may have failed only because of its layer: then no more layers are tried. Checked once. */
   mayBeToBlame(layer: Layer): Promise<boolean>;
-  /** Applies a layer's changes, or holds them if somebody else changed the same paths. */
+  /** Applies a layer's changes, or holds them if somebody else changed the same paths or the call asks for it. */
   settle(layer: Layer, call: LayerCall): Promise<LayerResult>;
   held(callId: string): HeldChanges | undefined;
   /** Carries out a person's choice about held changes. Refused if the root has changed since it was shown. */
@@ -165,7 +167,7 @@ export function createLayering(options: LayeringOptions): Layering {
       try {
         const moved = replaced();
         if (moved !== undefined) return { kind: 'failed', error: moved };
-        if (set.conflicts.length > 0) return await hold(set);
+        if (set.conflicts.length > 0 || (call.hold === true && set.changes.length > 0)) return await hold(set);
         const done = await apply(layer, set.changes, call);
         if (done.kind !== 'changed') return done;
         // Somebody was faster than a step: nothing is applied, and the set is unchanged.

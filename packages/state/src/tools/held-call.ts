@@ -41,13 +41,13 @@ export async function settleHeldCall(options: {
       checkpoints: state.checkpoints?.file ?? null,
     });
     if (!done.ok) return done;
-    if (done.value.kind === 'dropped') return ok(droppedOutcome(callId, tool.name));
+    if (done.value.kind === 'dropped') return ok(droppedOutcome(callId, tool.name, held));
     const { images, applied } = done.value;
     const metadata = { toolCallId: callId, toolName: tool.name, phase: 'pre_tool' as const };
     const pre = await state.snapshot({ tag: `pre:${callId}`, metadata, files: { tree: images.before } });
     const left = choice === 'apply-rest' ? [...new Set(held.conflicts.map(({ of }) => of))] : [];
     const verdict: Verdict = {
-      outcome: { status: 'succeeded', value: held.call.value ?? null, warnings: notesOf(choice, left) },
+      outcome: { status: 'succeeded', value: held.call.value ?? null, warnings: notesOf(choice, left, held) },
       succeeded: true,
       deadline: false,
     };
@@ -61,7 +61,8 @@ export async function settleHeldCall(options: {
   }
 }
 
-function notesOf(choice: HeldChoice, left: readonly string[]): readonly string[] {
+function notesOf(choice: HeldChoice, left: readonly string[], { conflicts }: HeldChanges): readonly string[] {
+  if (conflicts.length === 0) return [];
   if (choice === 'apply-all')
     return ['Someone else had changed the same files. A person chose to replace their versions.'];
   const named = left.map(shownPath).join(', ');
@@ -70,9 +71,13 @@ function notesOf(choice: HeldChoice, left: readonly string[]): readonly string[]
   ];
 }
 
-function droppedOutcome(callId: string, tool: string): ToolOutcome {
+function droppedOutcome(callId: string, tool: string, { conflicts }: HeldChanges): ToolOutcome {
+  const why =
+    conflicts.length === 0
+      ? `a person chose to drop the changes of call ${callId} of ${tool}`
+      : `someone else changed the same files while call ${callId} of ${tool} ran, and a person chose to drop its changes`;
   const error = failure('tool/conflict', {
-    message: `someone else changed the same files while call ${callId} of ${tool} ran, and a person chose to drop its changes`,
+    message: why,
     suggestion: 'Read the current files before continuing.',
   });
   return { status: 'failed', error, rollback: { kind: 'dropped' } };

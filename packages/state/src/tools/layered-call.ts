@@ -77,6 +77,7 @@ async function runOnce(
         ...{ id: call.id, tool: tool.name, startedAt, evaluation: options.evaluation },
         checkpoints: state.checkpoints?.file ?? null,
         ...(verdict.outcome.status === 'succeeded' && { value: plain(verdict.outcome.value) }),
+        ...(wantsHold(end) && { hold: true }),
       });
       if (result.kind === 'failed') {
         return await ended(notApplied(options.judge({ kind: 'threw', cause: result.error }), result), null);
@@ -117,6 +118,10 @@ async function runOnce(
   }
 }
 
+function wantsHold(end: HandlerEnd): boolean {
+  return end.kind === 'replied' && (end.reply as { readonly hold?: unknown }).hold === true;
+}
+
 function plain(value: unknown): Json {
   const parsed = json.safeParse(value);
   return parsed.success ? parsed.data : null;
@@ -146,6 +151,17 @@ const SHOWN = 10;
 
 function heldVerdict(call: ProviderToolCall, held: HeldChanges): Verdict {
   const paths = [...new Set(held.conflicts.map(({ path }) => path))];
+  if (paths.length === 0) {
+    const waits = failure('tool/conflict', {
+      message: `call ${call.id} of ${call.name} succeeded, and its changes wait for a person`,
+      suggestion: 'They are kept until a person decides.',
+    });
+    return {
+      outcome: { status: 'failed', error: waits, rollback: { kind: 'held', held } },
+      succeeded: false,
+      deadline: false,
+    };
+  }
   const named = paths.slice(0, SHOWN).map(path => (path === '' ? '.' : shownPath(path)));
   const more = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : '';
   const error = failure('tool/conflict', {

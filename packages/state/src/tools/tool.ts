@@ -39,9 +39,12 @@ export interface Tool<I, O> {
   readonly handler: (input: I, context: ToolContext) => ToolReply<O> | Promise<ToolReply<O>>;
 }
 
-/** A handler's result. Anything but success undoes its changes. */
+/**
+ * A handler's result. Anything but success undoes its changes. With `hold`, changes made on a layer are not applied but held, for a
+ * person to decide.
+ */
 export type ToolReply<O> =
-  | { readonly success: true; readonly value: O }
+  | { readonly success: true; readonly value: O; readonly hold?: true }
   | { readonly success: false; readonly message: string; readonly value?: Json };
 
 /** Everything a handler may use. After the call has ended it refuses all changes. */
