@@ -56,6 +56,16 @@ describe('a violation', () => {
     expect(life.read('log.txt')).toBeUndefined();
   });
 
+  it('[B52] a change on the layer beside a command that the agent runs unasked because it is harmless', async () => {
+    const life = openAcpLife({ isOnLayer: true, row: { unasked: ['read', 'execute'] } });
+    const outcome = await life.run(createMemoryTask().session(), [
+      { do: 'tool', id: 't', kind: 'execute', title: 'ls', statuses: ['in_progress', 'completed'] },
+      { do: 'write', file: 'made.txt', text: 'x' },
+      done,
+    ]);
+    expect(outcome).toMatchObject({ kind: 'failed', error: { class: 'terminal', code: 'agent-violation' } });
+  });
+
   it('[B52] a change on the layer without an allowed call', async () => {
     const change: EchoStep = { do: 'write', file: 'deep/made.txt', text: 'x' };
     const silent = openAcpLife({ isOnLayer: true });

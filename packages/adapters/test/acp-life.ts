@@ -27,7 +27,7 @@ import { briefOf, idleTimers } from './builders.ts';
 
 export const SECRET = 'key-that-nobody-may-see';
 
-export const echoRow: AgentRow = {
+const echoRow: AgentRow = {
   id: 'echo',
   title: 'Echo',
   vendor: 'any',
@@ -52,8 +52,6 @@ export interface AcpLifeOptions {
   /** What the tools of an attempt know besides how to run. */
   readonly tools?: Partial<AgentTools>;
 }
-
-export type AcpLife = ReturnType<typeof openAcpLife>;
 
 /** A directory, and the echo agent as a process in it, without a sandbox. It outlives attempts. */
 export function openAcpLife({ row = {}, setup, ports = {}, tools = {}, isOnLayer = false }: AcpLifeOptions = {}) {
@@ -155,7 +153,7 @@ export function openAcpLife({ row = {}, setup, ports = {}, tools = {}, isOnLayer
 }
 
 /** Starts the echo agent. It is killed where the real one would be after its time to end. */
-export function startEcho(variables: Readonly<Record<string, string>>, directory: string) {
+function startEcho(variables: Readonly<Record<string, string>>, directory: string) {
   const child = spawn(process.execPath, [echoAgentProgram], { cwd: directory, env: variables });
   let errors = '';
   child.stderr.on('data', read => {

@@ -62,30 +62,27 @@ export { createMemoryUndoLog, openHostUndoLog } from './filesystem/undo-log.ts';
 export { findLayers } from './layers/find-layers.ts';
 export { type HeldChanges, type HeldChoice, heldChoice, heldIn, isRootMoved } from './layers/held-changes.ts';
 export {
-  type Layer,
   type LayerEntry,
   LayerRefused,
   type Layers,
-  type NoLayerError,
   OtherLayerNeeded,
 } from './layers/layer.ts';
-export type { LayerChange, LayerConflict } from './layers/layer-change.ts';
+
 export { probeLayers } from './layers/probe-layers.ts';
 export { runProgram } from './programs/run-program.ts';
 export { systemPath, systemProgram } from './programs/system-programs.ts';
 export { AGENT_LIMITS, type CommandLimits, DEFAULT_LIMITS, describeLimit } from './sandbox/command-limits.ts';
 export type {
   CommandSandbox,
-  ConfinedCommand,
   InteractiveCommand,
   SandboxMissingError,
 } from './sandbox/command-sandbox.ts';
-export { type CommandView, type ReadablePlace, viewOf } from './sandbox/command-view.ts';
+export { type ReadablePlace, viewOf } from './sandbox/command-view.ts';
 export { isCredentialPlace } from './sandbox/credentials.ts';
 export { detectSandbox, type SandboxDetection } from './sandbox/detect-sandbox.ts';
 export { type InteractiveProcess, openInGroup } from './sandbox/interactive-process.ts';
 export { findProcess, type ProcessIdentity } from './sandbox/process-identity.ts';
-export type { CommandEnd, RunningCommand } from './sandbox/running-command.ts';
+export type { CommandEnd } from './sandbox/running-command.ts';
 export {
   NO_RULES,
   type ProjectRules,

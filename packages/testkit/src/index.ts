@@ -1,6 +1,5 @@
 export { type RunningChild, startChild } from './child-process.ts';
 export {
-  type EchoCall,
   type EchoSetup,
   type EchoStep,
   echoAgentProgram,

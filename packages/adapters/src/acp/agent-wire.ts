@@ -4,7 +4,7 @@ import { taskFailure } from '../attempt/task-failure.ts';
 import type { AgentProcess } from './agent-process.ts';
 
 /** The longest line that an agent may send. */
-export const MAX_LINE_BYTES = 10_000_000;
+const MAX_LINE_BYTES = 10_000_000;
 
 /** Sees what an agent sends, in the order in which it is sent. */
 export interface WireListener {

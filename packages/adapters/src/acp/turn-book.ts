@@ -203,14 +203,18 @@ export function createTurnBook({ brief, row, session, redact, now, violated, los
     if (status === 'in_progress' && !needsPerson(kind, 'gated')) start(call);
     if (status !== 'completed' && status !== 'failed') return;
     if (status === 'completed' && isUnasked(call)) violated(violation(call, 'without asking'));
-    if (changes(kind) && call.permission === undefined) changesAllowed++;
+    if (changes(kind) && call.permission === undefined && isFree(call)) changesAllowed++;
     end(call, status === 'completed' ? 'succeeded' : 'failed');
   }
 
-  function isUnasked({ told: fields, permission }: BookedCall): boolean {
-    const kind = kindOf(fields);
-    if (permission?.kind === 'allow' || always.has(exactTool(fields)) || row.unasked.includes(kind)) return false;
-    return changes(kind) && needsPerson(kind, brief.permissions);
+  function isUnasked(call: BookedCall): boolean {
+    const kind = kindOf(call.told);
+    return changes(kind) && call.permission?.kind !== 'allow' && !isFree(call) && !row.unasked.includes(kind);
+  }
+
+  /** Whether a call may change something without a question. What an agent runs unasked because it is harmless may not. */
+  function isFree({ told: fields, exact }: BookedCall): boolean {
+    return always.has(exact ?? exactTool(fields)) || !needsPerson(kindOf(fields), brief.permissions);
   }
 
   function violation({ told: fields }: BookedCall, how: string): TaskError {

@@ -1,5 +1,5 @@
 export type { AgentTools } from '../attempt/agent-tools.ts';
-export type { FailureCode } from '../attempt/task-failure.ts';
+
 export { type BuiltinRunnerOptions, createBuiltinRunner } from './builtin-runner.ts';
 export { type ModelEnvironment, readModelEnvironment } from './model-environment.ts';
 export { parseModelScript } from './model-script.ts';

@@ -13,13 +13,13 @@ export interface AgentRegister {
   choose(brief: Pick<AgentBrief, 'vendor' | 'plugin'>): AgentChoice;
 }
 
-export type AgentChoice =
+type AgentChoice =
   | { readonly kind: 'builtin' }
   | { readonly kind: 'installed'; readonly row: AgentRow; readonly installed: InstalledAgent }
   | { readonly kind: 'missing'; readonly message: string };
 
 /** The name of the agent that comes along. */
-export const BUILTIN = 'builtin';
+const BUILTIN = 'builtin';
 
 export interface RegisterOptions {
   readonly dataDirectory: string;

@@ -1,8 +1,6 @@
-export type { AgentRow, InstalledAgent } from '@signalbox/adapters/agents';
-export { type AgentDoctorOptions, doctorAgents } from '../agent-doctor/agent-doctor.ts';
-export { type AgentRegister, openAgentRegister } from './agent-register.ts';
+export { doctorAgents } from '../agent-doctor/agent-doctor.ts';
+export { openAgentRegister } from './agent-register.ts';
 export {
-  type AgentsDeskOptions,
   addAgent,
   agentsToTry,
   findAgent,

@@ -100,7 +100,7 @@ function notInstalled({ node }: AgentBrief, why: string): TaskError {
 const LOCALE = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ'];
 
 /** What an agent sees of our variables: those that its row names, the locale, and the PATH with our own Node. */
-export function variablesOf(
+function variablesOf(
   row: AgentRow,
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {

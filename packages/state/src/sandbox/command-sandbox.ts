@@ -24,7 +24,7 @@ export interface ConfinedCommand {
 }
 
 /** Places shown at their own paths, even inside a refused directory. Credentials in them are not hidden. */
-export interface OwnPlaces {
+interface OwnPlaces {
   readonly readable: readonly string[];
   /** Writable; what is written there stays. */
   readonly home: string;
