@@ -144,7 +144,7 @@ describe('a plan of forty steps', () => {
     const rng = seededRng(12);
     // Without soak one of each, or in an ordinary run one.
     const sample = () => 1 + Math.floor(((rng.bytes(1)[0] ?? 0) / 256) * commits);
-    const sides = ['before', 'after'] as const;
+    const sides: readonly ('before' | 'after')[] = ['before', 'after'];
     for (const when of sized(sides.slice(1), sides, sides)) {
       for (const at of SOAK ? Array.from({ length: commits }, (_, at) => at + 1) : [sample()]) {
         const folder = newFolder();
@@ -212,7 +212,7 @@ describe('an owner', () => {
   it('[A177] that dies five times with a task running, and at any commit besides, costs it no retry', async () => {
     const asked = ['try again', 'begun'];
     const done = { tasks: [['done', 0]], isVerified: true };
-    const everyPoint = async () => {
+    const everyPoint = async (): Promise<readonly { readonly life: number; readonly kill: Kill }[]> => {
       const undisturbed = await diesAgainAndAgain();
       expect(undisturbed).toMatchObject({ ...done, said: [...Array(4).fill('begun'), ...asked, ...asked] });
       return undisturbed.commits.flatMap((count, life) =>
@@ -222,7 +222,7 @@ describe('an owner', () => {
       );
     };
     // Deaths at no commit besides are those of `owner-death.test.ts`.
-    const fixed = async () => [{ life: 2, kill: 'after:1' }] as const;
+    const fixed: typeof everyPoint = async () => [{ life: 2, kill: 'after:1' }];
     for (const point of some(await sized(fixed, everyPoint, everyPoint)(), 1)) {
       const { said, ...rest } = await diesAgainAndAgain(point);
       // Begun four times by itself at most, then once for each time that a person said so.
