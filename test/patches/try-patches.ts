@@ -12,6 +12,7 @@ const rows = [...readFileSync(path.join(here, 'README.md'), 'utf8').matchAll(/^\
 const expected = rows.map(([, patch = '', file = '', words = '']) => ({ patch, file, words }));
 const names = readdirSync(here).flatMap(file => (file.endsWith('.patch') ? [path.basename(file, '.patch')] : []));
 
+const { FORCE_COLOR: _, SIGNALBOX_FULL: __, ...env } = process.env;
 const clone = mkdtempSync(path.join(tmpdir(), 'signalbox-patches-'));
 const faults: string[] = [];
 try {
@@ -46,7 +47,7 @@ function checkWith(name: string, ...options: readonly string[]): { readonly stat
     cwd: clone,
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
-    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', SIGNALBOX_FULL: '' },
+    env: { ...env, NO_COLOR: '1' },
   });
   git(clone, 'checkout', '-q', '.');
   git(clone, 'clean', '-fdq');

@@ -212,7 +212,7 @@ describe('an owner', () => {
   it('[A177] that dies five times with a task running, and at any commit besides, costs it no retry', async () => {
     const asked = ['try again', 'begun'];
     const done = { tasks: [['done', 0]], isVerified: true };
-    const everyPoint = async () => {
+    const everyPoint = async (): Promise<readonly { readonly life: number; readonly kill: Kill }[]> => {
       const undisturbed = await diesAgainAndAgain();
       expect(undisturbed).toMatchObject({ ...done, said: [...Array(4).fill('begun'), ...asked, ...asked] });
       return undisturbed.commits.flatMap((count, life) =>

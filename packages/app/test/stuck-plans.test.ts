@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { RunId } from '@signalbox/model';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { sized } from '../../../test/sized.ts';
 import { threadTime } from '../src/threads/plan-thread.ts';
 import { openTestHost, planText } from './support/open-host.ts';
 import { until } from './support/until.ts';
@@ -41,7 +42,14 @@ const stuckPlans: readonly (readonly [string, (mark: string) => string])[] = [
   ['never settles', mark => plan(`<Task id="a" run={() => { ${mark} return new Promise(() => {}); }} />`)],
 ];
 
-describe.each(stuckPlans)('a plan that %s', (_, textOf) => {
+/** In an ordinary run, one that takes its thread and one that leaves it free; the others differ in where they spin. */
+const tried = sized(
+  stuckPlans.filter((_, at) => at === 0 || at === 3),
+  stuckPlans,
+  stuckPlans,
+);
+
+describe.each(tried)('a plan that %s', (_, textOf) => {
   it.each(['terminate', 'stop'] as const)('[A178] is started all the same, and a %s ends it', async kind => {
     const { host, start, end, mark, stuck, store } = await openPatient();
     const run = await start('stuck', textOf(mark));
