@@ -17,8 +17,10 @@ export async function withSurface(
     json = false,
     trace,
     warm,
+    parkMs,
     launch,
   }: DataFlags & {
+    readonly parkMs?: number;
     readonly trace?: SurfaceOptions['trace'] | undefined;
     readonly warm?: boolean;
     readonly launch?: Launch;
@@ -32,6 +34,7 @@ export async function withSurface(
     env: process.env,
     ...(trace && { trace }),
     ...(warm !== undefined && { warm }),
+    ...(parkMs !== undefined && { parkMs }),
     ...(launch && { launch }),
   });
   const refuse = (error: ErrorEnvelope): ExitCode => {
