@@ -87,6 +87,48 @@ describe.skipIf(!sandbox.ok)('an installed agent', () => {
     expect(events.filter(event => event.type === 'node.status' && event.to === 'blocked')).toEqual([]);
   });
 
+  it('[A720] shows its changes before they are applied, as one decision that survives', async () => {
+    const { host, work, store, start, end } = await openEchoHome();
+    fs.writeFileSync(path.join(work, 'a.txt'), 'first\n');
+    const steps: EchoStep[] = [edit, { do: 'write', file: 'new/b.txt', text: 'b\n' }, { do: 'say', text: 'Done.' }];
+    for (const [choice, status, after] of [
+      ['drop', 'failed', 'first\n'],
+      ['apply-all', 'completed', 'first\nedited\n'],
+    ] as const) {
+      const run = await start(choice, echoPlan(steps, 'apply="ask" retries={0}'));
+      expect(await end(run)).toMatchObject({ status: 'waiting' });
+      expect(fs.readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe('first\n');
+      const [asked] = await store.decisions({ run, status: ['open'] });
+      const shown = asked?.decision.proposal as { prompt: string; context: { diff: string } } | undefined;
+      expect(shown?.prompt).toMatch(/^Echo is done\. Apply its \d changes\?$/);
+      expect(shown?.context.diff).toContain('--- a.txt\n+++ a.txt\n@@ -1 +1,2 @@\n first\n+edited');
+      expect(shown?.context.diff).toContain('+++ new/b.txt\n@@ -0,0 +1 @@\n+b');
+      const resolution = { ...approve, resolutionType: 'choose_option', chosenOptionId: choice } as const;
+      expect(await host.answer(asked?.decision.id as never, { resolution }, 'ada')).toMatchObject({ ok: true });
+      await until(async () => (await store.run(run))?.status === status || undefined);
+      expect(fs.readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe(after);
+    }
+  });
+
+  it('[A720] drops its changes where they are never applied, and keeps them in the transcript', async () => {
+    const { work, store, start, end } = await openEchoHome();
+    const run = await start('plan', echoPlan([edit, { do: 'say', text: 'Done.' }], 'apply="never"'));
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    expect(fs.readdirSync(work)).toEqual([]);
+    const [task] = await store.tasks(run);
+    const kept = await store.stream(run, task?.id as never, 0, 500);
+    expect(kept.map(({ payload }) => payload)).toContainEqual(
+      expect.objectContaining({ kind: 'changes', applied: false, diff: expect.stringContaining('+edited') }),
+    );
+  });
+
+  it('[A720] the built-in agent refuses to hold its changes', async () => {
+    const { start, end, state } = await openEchoHome();
+    const run = await start('plan', echoPlan([], 'apply="ask"').replace('plugin="echo"', 'plugin="builtin"'));
+    expect(await end(run)).toMatchObject({ status: 'failed' });
+    expect((await state(run)).failed).toContain('its agent is the built-in one');
+  });
+
   it('[A714] cannot see the data directory', async () => {
     const { data, start, end, state } = await openEchoHome();
     const token = path.join(fs.realpathSync(data), 'config.json');

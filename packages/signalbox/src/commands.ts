@@ -14,6 +14,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./run-command.ts')).defineRun,
   },
   {
+    syntax: 'do <task>',
+    summary: 'give an installed agent a task, without a plan',
+    group: RUN,
+    load: async () => (await import('./do/do-command.ts')).defineDo,
+  },
+  {
     syntax: 'lint <plan...>',
     summary: 'check plans without running them',
     group: RUN,

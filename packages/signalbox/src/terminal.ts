@@ -9,6 +9,8 @@ export interface Terminal {
   /** The same on standard error, for anything that is not the answer. */
   complain(text: string): void;
   readonly hasColours: boolean;
+  /** Asks the person at the terminal, if there is one: a line, or undefined if there is none. */
+  readonly ask?: ((question: string, ending: AbortSignal) => Promise<string | undefined>) | undefined;
   /** Set if the terminal can redraw. */
   readonly screen?: Screen | undefined;
 }
@@ -20,7 +22,23 @@ export function hostTerminal(): Terminal {
     complain: text => process.stderr.write(`${text}\n`),
     hasColours: process.stdout.isTTY === true && !process.env.NO_COLOR,
     screen: hostScreen(),
+    ask: process.stdin.isTTY === true && process.stdout.isTTY === true ? askPerson : undefined,
   };
+}
+
+async function askPerson(question: string, ending: AbortSignal): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  // Ctrl-C is the program's, whoever reads the terminal.
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)));
+  try {
+    return await Promise.race([lines.question(question, { signal: ending }), closed]);
+  } catch {
+    return undefined;
+  } finally {
+    lines.close();
+  }
 }
 
 /** The reader has gone (`signalbox … | head -1`), or the terminal was closed. Neither is an error. */

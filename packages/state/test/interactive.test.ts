@@ -10,12 +10,14 @@ import * as z from 'zod';
 import { childScript } from '../../../test/child-script.ts';
 import {
   AGENT_LIMITS,
+  type AnyTool,
   type CommandEnd,
   defineTool,
   type InteractiveCommand,
   type InteractiveProcess,
   OtherLayerNeeded,
   openInGroup,
+  settleHeldCall,
   succeed,
   type ToolOutcome,
 } from '../src/index.ts';
@@ -265,6 +267,34 @@ describe.skipIf(!hasLayers)('a program that stays on a layer', () => {
     });
     expect(outcome).toMatchObject({ status: 'failed', rollback: { kind: 'dropped' } });
     expect(fs.readdirSync(root)).toEqual([]);
+  });
+
+  it('[S247] its changes wait for a person if its tool asks for it', async () => {
+    const holding = (script: string): AnyTool => {
+      const tool = turn(program => program.ended, script);
+      return { ...tool, handler: async (...given) => ({ ...(await tool.handler(...given)), hold: true }) as never };
+    };
+    for (const [choice, made] of [
+      ['drop', false],
+      ['apply-all', true],
+    ] as const) {
+      const { state, locks } = await openLayered(path.dirname(root));
+      const tool = holding('echo x > made');
+      const outcome = must(
+        await createTestRunner(state, { tools: [tool], locks }).execute({ id: choice, name: 'turn', input: {} }),
+      );
+      expect(outcome).toMatchObject({ status: 'failed', rollback: { kind: 'held', held: { conflicts: [] } } });
+      expect(fs.existsSync(`${root}/made`)).toBe(false);
+      const again = await openLayered(path.dirname(root));
+      const settled = await settleHeldCall({ state: again.state, locks: again.locks, tool, callId: choice, choice });
+      expect(must(settled)).toMatchObject(made ? { status: 'succeeded', warnings: [] } : { status: 'failed' });
+      expect(fs.existsSync(`${root}/made`)).toBe(made);
+    }
+    const { state, locks } = await openLayered(path.dirname(root));
+    const runner = createTestRunner(state, { tools: [holding('true')], locks });
+    expect(must(await runner.execute({ id: 'nothing', name: 'turn', input: {} }))).toMatchObject({
+      status: 'succeeded',
+    });
   });
 
   it('[S245] is not started on a layer prepared for a command; the call gets another one', async () => {

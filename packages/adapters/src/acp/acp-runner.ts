@@ -4,7 +4,7 @@ import { type AnyTool, defineTool, fail, succeed, type ToolOutcome } from '@sign
 import * as z from 'zod';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import { answerCheckOf } from '../attempt/answer-check.ts';
-import { heldChoiceOf, heldQuestion } from '../attempt/held-changes.ts';
+import { heldChoiceOf, heldQuestion, reviewQuestion } from '../attempt/held-changes.ts';
 import { plainData } from '../attempt/plain-data.ts';
 import { createRedactor } from '../attempt/redaction.ts';
 import { rollbackWords } from '../attempt/rollback-words.ts';
@@ -61,9 +61,14 @@ async function attempt(
   let crash: { readonly cause: unknown } | undefined;
   const home = await ports.configHome(brief);
   const context = { ports, brief, session, chosen, redact, home: home.path, ...(check && { check: check.value }) };
-  const turn = turnTool(async place => {
+  const isHeld = brief.apply === 'ask' || brief.apply === 'never';
+  const turn = turnTool(isHeld, async place => {
     end = undefined;
     crash = undefined;
+    if (isHeld && place.layer === undefined) {
+      end = { kind: 'failed', error: noLayer(brief) };
+      return end;
+    }
     try {
       end = await runTurn(context, place);
       if (end.kind === 'answered') await keep({ v: 1, kind: 'answer', call, output: end.output });
@@ -137,7 +142,15 @@ async function attempt(
     for (;;) {
       const held = tools.held?.(call);
       if (held === undefined) return failed(await gone('They are not there any more.'));
-      const answer = await session.decide(heldQuestion(call, held));
+      const isReview = held.conflicts.length === 0;
+      const diff = isReview ? ((await tools.heldDiff?.(call)) ?? '') : '';
+      if (isReview && brief.apply === 'never') {
+        await keep({ v: 1, kind: 'changes', call, applied: false, diff });
+        await tools.settle?.(call, 'drop');
+        return ended({ status: 'succeeded', value: null, warnings: [] }, tools);
+      }
+      const question = isReview ? reviewQuestion(call, held, { title: row.title, diff }) : heldQuestion(call, held);
+      const answer = await session.decide(question);
       if (answer === undefined) {
         await keep({ v: 1, kind: 'waiting', calls: [call] });
         return { kind: 'blocked', reason: 'approval_required:choice' };
@@ -163,7 +176,7 @@ async function attempt(
 }
 
 /** The tool whose one call is the agent's turn. It fails by throwing: a failed turn is never tried again without a layer. */
-function turnTool(work: (place: TurnPlace) => Promise<TurnEnd>): AnyTool {
+function turnTool(isHeld: boolean, work: (place: TurnPlace) => Promise<TurnEnd>): AnyTool {
   return defineTool({
     name: AGENT_TURN,
     description: "Runs one turn of an agent's own program.",
@@ -175,7 +188,7 @@ function turnTool(work: (place: TurnPlace) => Promise<TurnEnd>): AnyTool {
       const { root } = place;
       if (root === null) return fail('An agent needs a working directory.');
       const end = await work({ ...place, root });
-      if (end.kind === 'answered') return succeed({ output: end.output });
+      if (end.kind === 'answered') return { ...succeed({ output: end.output }), ...(isHeld && { hold: true }) };
       throw new TurnFailed(end.kind === 'failed' ? end.error.message : end.reason);
     },
   });
@@ -183,6 +196,13 @@ function turnTool(work: (place: TurnPlace) => Promise<TurnEnd>): AnyTool {
 
 class TurnFailed extends Error {
   override readonly name = 'TurnFailed';
+}
+
+function noLayer({ node, directory }: AgentBrief): TaskError {
+  return taskFailure(
+    'no-layer',
+    `Node ${node} wants its changes shown before they are applied, and ${directory} cannot have layers here. Use apply="auto", or see \`signalbox doctor\`.`,
+  );
 }
 
 function costUnknown(brief: AgentBrief, { row }: ChosenAgent): TaskError {

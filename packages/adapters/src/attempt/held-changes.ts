@@ -34,6 +34,29 @@ export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
   };
 }
 
+/** The question to a person about changes that nobody else's conflict with: they are shown before they are applied. */
+export function reviewQuestion(
+  call: string,
+  held: HeldChanges,
+  of: { readonly title: string; readonly diff: string },
+): AgentQuestion {
+  const options: readonly { readonly id: HeldChoice; readonly label: string }[] = [
+    { id: 'apply-all', label: 'Apply' },
+    { id: 'drop', label: 'Drop' },
+  ];
+  const paths = [...new Set(held.changes.map(({ path }) => shownPath(path)))];
+  const what = paths.length === 1 ? '1 change' : `${paths.length} changes`;
+  return {
+    call: `${call}:review:${held.round}`,
+    kind: 'choice',
+    proposal: {
+      prompt: `${of.title} is done. Apply its ${what}?`,
+      options: options.map(option => ({ ...option })),
+      context: { directory: held.root, paths: paths.slice(0, SHOWN), total: paths.length, diff: of.diff },
+    },
+  };
+}
+
 /** Why the last answer was not carried out. */
 function whyAgain({ round, root, conflicts }: HeldChanges, owner: string): string {
   if (round === 0) return '';

@@ -40,6 +40,7 @@ export type FailureCode =
   | 'agent-refused'
   | 'agent-cost-unknown'
   | 'changes-dropped'
+  | 'no-layer'
   | 'changes-not-applied';
 
 const MAX_MESSAGE = 4_000;

@@ -84,6 +84,8 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
   return {
     async run(brief, session) {
       const choice = register.choose(brief);
+      if (choice.kind === 'builtin' && (brief.apply ?? 'auto') !== 'auto')
+        return { kind: 'failed', error: notHeld(brief) };
       if (choice.kind === 'builtin') return builtin.run(brief, session);
       if (choice.kind === 'missing') return { kind: 'failed', error: notInstalled(brief, choice.message) };
       if (await hasCostLimit(store, brief.run)) costLimited.add(brief.run);
@@ -95,6 +97,11 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
 
 function notInstalled({ node }: AgentBrief, why: string): TaskError {
   return { class: 'terminal', code: 'agent-missing', message: `The agent of node ${node} cannot be used. ${why}` };
+}
+
+function notHeld({ node, apply }: AgentBrief): TaskError {
+  const message = `Node ${node} has apply="${apply}", and its agent is the built-in one, whose tools write files at once. Name an installed agent as its plugin (signalbox agents ls), or use apply="auto".`;
+  return { class: 'terminal', code: 'apply-refused', message };
 }
 
 const LOCALE = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ'];

@@ -52,6 +52,7 @@ import {
   type ToolRunner,
   writeFile,
 } from '@signalbox/state';
+import { diffOfHeld } from '../decisions/held-diff.ts';
 import type { Machine } from '../machine.ts';
 import { openHostPathLocks } from '../path-locks/host-path-locks.ts';
 import { openAcceptedRules } from '../sandbox/accepted-rules.ts';
@@ -86,6 +87,8 @@ interface ToolBench {
   fateOf(call: string): Promise<'committed' | 'undone' | 'held'>;
   /** Changes of a call that met somebody else's, and what to do about them. */
   held(call: string): HeldChanges | undefined;
+  /** The files of held changes against those of the directory now. */
+  heldDiff(call: string): Promise<string>;
   settle(call: string, choice: HeldChoice): Promise<ToolOutcome | undefined>;
   close(): Promise<void>;
 }
@@ -165,6 +168,10 @@ export function openAgentTools(
           return checkpoints.value.get(call)?.outcome === 'succeeded' ? 'committed' : 'undone';
         },
         held: call => heldCall(state, call),
+        async heldDiff(call) {
+          const held = heldCall(state, call);
+          return held === undefined ? '' : (secrets?.text ?? String)(await diffOfHeld(place('layers'), held));
+        },
         async settle(call, choice) {
           const tool = tools.find(({ name }) => name === heldCall(state, call)?.call.tool);
           if (tool === undefined) return failedToSettle(checkpointUnknown(call, 'pre'));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import type { Decision } from '@signalbox/runs';
-import { openHostContentStore } from '@signalbox/state';
+import { type HeldChanges, openHostContentStore } from '@signalbox/state';
 import * as z from 'zod';
 import { git } from '../workspaces/git.ts';
 
@@ -54,6 +54,51 @@ export async function heldDiff(
     fs.rmSync(place, { recursive: true, force: true });
   }
 }
+
+const MOST_SHOWN = 200_000;
+
+/** What held changes would do to their directory, as git shows it. What is no file, or too large to be read, is named. */
+export async function diffOfHeld(layers: string, { layer, root, changes }: HeldChanges): Promise<string> {
+  const upper = path.join(layers, layer, 'upper');
+  const place = fs.mkdtempSync(path.join(tmpdir(), 'signalbox-held-'));
+  const notes: string[] = [];
+  try {
+    for (const side of [NOW, COMMAND]) fs.mkdirSync(path.join(place, side));
+    for (const { op, path: name } of changes) {
+      const [there, made] = [fileAt(path.join(root, name)), op === 'put' ? fileAt(path.join(upper, name)) : undefined];
+      if (op === 'make' || op === 'attributes' || there === 'other' || made === 'other') {
+        notes.push(`${WORDS[op]}: ${name}`);
+        continue;
+      }
+      if (there !== undefined) put(path.join(place, NOW, name), there);
+      if (made !== undefined) put(path.join(place, COMMAND, name), made);
+    }
+    const { out } = await git(place, [
+      'diff',
+      '--no-index',
+      '--no-color',
+      '--no-ext-diff',
+      '--no-prefix',
+      NOW,
+      COMMAND,
+    ]);
+    const text = out
+      .trimEnd()
+      .replaceAll(/(^(?:diff --git|---|\+\+\+|rename \w+).*)/gm, line => line.replaceAll(/\b(?:now|command)\//g, ''));
+    const cut =
+      text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}\n… ${text.length - MOST_SHOWN} more characters` : text;
+    return [cut, ...notes].filter(part => part !== '').join('\n');
+  } finally {
+    fs.rmSync(place, { recursive: true, force: true });
+  }
+}
+
+const WORDS = {
+  make: 'created directory',
+  attributes: 'changed mode',
+  put: 'changed, not shown',
+  remove: 'removed',
+} as const;
 
 const [NOW, COMMAND] = ['now', 'command'] as const;
 

@@ -56,6 +56,11 @@ describe('jsx runtimes', () => {
 });
 
 describe('props', () => {
+  it('[P301] an agent says when its changes are applied', () => {
+    expect(el(Claude, { apply: 'ask', prompt: 'Do it.', line: 3 }).props).toMatchObject({ apply: 'ask' });
+    expect(() => el(Claude, { apply: 'later', prompt: 'Do it.', line: 3 } as never)).toThrow('apply: ');
+  });
+
   it('[P300] an agent names its plugin; an Agent without one names a model', () => {
     expect(el(Claude, { plugin: 'builtin', prompt: 'Do it.', line: 3 }).props).toMatchObject({ plugin: 'builtin' });
     expect(el(Agent, { plugin: 'opencode', prompt: 'Do it.', line: 3 }).props).toMatchObject({ plugin: 'opencode' });

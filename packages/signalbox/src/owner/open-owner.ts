@@ -22,6 +22,8 @@ export interface OwnerOptions {
   readonly machine: Machine;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly trace?: NonNullable<HomeOptions['trace']>;
+  /** How long an agent's process waits for a person. */
+  readonly parkMs?: number;
   /** Whether a run will be driven. */
   readonly warm?: boolean;
   readonly launch?: Launch;

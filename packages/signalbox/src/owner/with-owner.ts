@@ -17,9 +17,15 @@ export async function withOwner(
     json = false,
     trace,
     warm,
+    parkMs,
     launch,
   }: DataFlags & {
+<<<<<<< HEAD:packages/signalbox/src/owner/with-owner.ts
     readonly trace?: OwnerOptions['trace'] | undefined;
+=======
+    readonly parkMs?: number;
+    readonly trace?: SurfaceOptions['trace'] | undefined;
+>>>>>>> ae947f9645790b2f8e4698cd20587b4cd7d32624:packages/signalbox/src/surface/with-surface.ts
     readonly warm?: boolean;
     readonly launch?: Launch;
   },
@@ -32,6 +38,7 @@ export async function withOwner(
     env: process.env,
     ...(trace && { trace }),
     ...(warm !== undefined && { warm }),
+    ...(parkMs !== undefined && { parkMs }),
     ...(launch && { launch }),
   });
   const refuse = (error: ErrorEnvelope): ExitCode => {
