@@ -1,5 +1,5 @@
 export { doctorAgents } from '../agent-doctor/agent-doctor.ts';
-export { openAgentRegister } from './agent-register.ts';
+export { type AgentRegister, openAgentRegister } from './agent-register.ts';
 export {
   addAgent,
   agentsToTry,

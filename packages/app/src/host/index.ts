@@ -82,6 +82,7 @@ export { type RunReport, verifyRun } from '../run-journal/verify-run.ts';
 export { openSecrets } from '../secrets/open-secrets.ts';
 export type { SettingsDesk } from '../settings/open-settings.ts';
 export { withHeld } from '../storage/held-runs.ts';
+export { openTurns } from '../turns/open-turns.ts';
 
 export { checkpointFolder } from '../undo/checkpoint-files.ts';
 export { type CallCheckpoint, type CallUndo, callCheckpoints, unconfirmedUndo } from '../undo/undo-desk.ts';

@@ -1,7 +1,7 @@
-import type { ApprovalId, Resolution } from '@signalbox/app/runs';
+import type { ApprovalId, Resolution } from '@signalbox/app/host';
 import { describeDecision } from '../decision-report.ts';
+import type { RunOwner } from '../owner/run-owner.ts';
 import { shownLines } from '../shown-lines.ts';
-import type { RunSurface } from '../surface/run-surface.ts';
 import { paintOf, reportError, type Terminal } from '../terminal.ts';
 
 interface Proposal {
@@ -15,12 +15,12 @@ interface Proposal {
 /** Asks the person at the terminal; false if there is none, or they gave no answer. */
 export async function answerInPlace(
   terminal: Terminal,
-  surface: RunSurface,
+  owner: RunOwner,
   id: ApprovalId,
   ending: AbortSignal,
 ): Promise<boolean> {
   const { ask } = terminal;
-  const found = await surface.reader.decision(id);
+  const found = await owner.reader.decision(id);
   if (ask === undefined || found === undefined) return false;
   if (found.decision.status !== 'open') return true;
   const { proposal, proposalHash } = found.decision;
@@ -35,7 +35,7 @@ export async function answerInPlace(
     if (said === undefined) return false;
     const resolution = resolutionOf(said.trim(), options);
     if (resolution === undefined) continue;
-    const answered = await surface.answer(id, { resolution, proposalHash });
+    const answered = await owner.answer(id, { resolution, proposalHash });
     if (!answered.ok) reportError(terminal, answered.error, false);
     return answered.ok;
   }

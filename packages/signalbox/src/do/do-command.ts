@@ -10,17 +10,17 @@ import {
   type Result,
   type RunId,
   type RunRecord,
-} from '@signalbox/app/runs';
+} from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { ANY_DIRECTORY_OPTION, askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { followRun } from '../follow-run.ts';
+import type { RunOwner } from '../owner/run-owner.ts';
+import { withOwner } from '../owner/with-owner.ts';
 import { describeEnd, exitCodeOfEnd } from '../run-report.ts';
 import { summaryOf } from '../run-summary.ts';
 import { runViewOf } from '../run-view.ts';
 import { shownLines } from '../shown-lines.ts';
-import type { RunSurface } from '../surface/run-surface.ts';
-import { withSurface } from '../surface/with-surface.ts';
 import { paintOf, reportError, type Terminal } from '../terminal.ts';
 import { answerInPlace } from './answer-in-place.ts';
 import { talkView } from './talk-view.ts';
@@ -73,8 +73,8 @@ Exit codes: 0 done, applied or dropped, 1 failed, 2 usage, 3 waiting for a perso
       const isAnswered = !json && terminal.ask !== undefined;
       const park = isAnswered ? { parkMs: PARK_MS } : {};
       end(
-        await withSurface(terminal, { ...flags, ...park, warm: true, ...(launch && { launch }) }, surface =>
-          done(terminal, surface, { task, agent: agent.value, flags, dataDirectory }, ending),
+        await withOwner(terminal, { ...flags, ...park, warm: true, ...(launch && { launch }) }, owner =>
+          done(terminal, owner, { task, agent: agent.value, flags, dataDirectory }, ending),
         ),
       );
     });
@@ -90,7 +90,7 @@ interface Asked {
 /** Starts the run and follows it, over as many waits as the person answers. */
 async function done(
   terminal: Terminal,
-  surface: RunSurface,
+  owner: RunOwner,
   { task, agent, flags, dataDirectory }: Asked,
   ending: AbortSignal,
 ): Promise<ExitCode | ErrorEnvelope> {
@@ -98,24 +98,24 @@ async function done(
   const directory = path.resolve(flags.cwd ?? '.');
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-do-'));
   const paint = paintOf(terminal);
-  const listening = surface.listen();
+  const listening = owner.listen();
   const viewOf = (run: RunId) =>
     json
-      ? runViewOf(terminal, surface.reader, run, true)
-      : talkView(terminal, event => answerInPlace(terminal, surface, event, ending));
+      ? runViewOf(terminal, owner.reader, run, true)
+      : talkView(terminal, event => answerInPlace(terminal, owner, event, ending));
   let begin = (): Promise<Result<RunId, ErrorEnvelope>> => {
     const file = path.join(folder, 'do.tsx');
     fs.writeFileSync(file, planOf(agent, apply, task));
-    return surface.start({ file, input: {}, name: 'do', directory, anyDirectory });
+    return owner.start({ file, input: {}, name: 'do', directory, anyDirectory });
   };
   try {
     for (let from = 0; ; ) {
-      const followed = await followRun(surface, from, begin, viewOf, ending);
+      const followed = await followRun(owner, from, begin, viewOf, ending);
       if (!followed.ok) return followed.error;
       const run = followed.value;
       if (run.status === 'waiting' && !json && !ending.aborted && (await isAllAnswered(run))) {
         from = run.nextSeq;
-        begin = () => surface.resume(run.id, {});
+        begin = () => owner.resume(run.id, {});
         continue;
       }
       return await reported(run);
@@ -126,16 +126,16 @@ async function done(
   }
 
   async function isAllAnswered({ id }: RunRecord): Promise<boolean> {
-    for (const { decision } of await surface.reader.decisions({ run: id, status: ['open'] })) {
-      if (!(await answerInPlace(terminal, surface, decision.id, ending))) return false;
+    for (const { decision } of await owner.reader.decisions({ run: id, status: ['open'] })) {
+      if (!(await answerInPlace(terminal, owner, decision.id, ending))) return false;
     }
     return true;
   }
 
   async function reported(run: RunRecord): Promise<ExitCode> {
-    const tasks = await surface.reader.tasks(run.id);
+    const tasks = await owner.reader.tasks(run.id);
     const isDropped = tasks.at(-1)?.lastError?.code === 'changes-dropped';
-    const diff = run.status === 'completed' ? await diffOf(dataDirectory, run.id, apply, surface) : '';
+    const diff = run.status === 'completed' ? await diffOf(dataDirectory, run.id, apply, owner) : '';
     if (json) {
       const { id, status, error } = run;
       terminal.print(
@@ -144,14 +144,14 @@ async function done(
     } else {
       if (diff !== '') terminal.print(shownLines(diff).join('\n'));
       if (isDropped) terminal.print(`Dropped. Nothing of it is in ${directory}.`);
-      else terminal.print(describeEnd(run, await summaryOf(surface.reader, run), paint));
+      else terminal.print(describeEnd(run, await summaryOf(owner.reader, run), paint));
     }
     return isDropped ? exitCodes.done : exitCodeOfEnd(run.status);
   }
 }
 
 /** What the agent changed, or would have. What was asked about was shown with the question. */
-async function diffOf(dataDirectory: string, run: RunId, apply: string, { reader }: RunSurface): Promise<string> {
+async function diffOf(dataDirectory: string, run: RunId, apply: string, { reader }: RunOwner): Promise<string> {
   if (apply === 'never') {
     const [task] = await reader.tasks(run);
     const chunks = task === undefined ? [] : await reader.stream(run, task.id, 0, 100_000);

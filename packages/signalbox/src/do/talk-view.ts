@@ -1,4 +1,4 @@
-import type { ApprovalId, StoredEvent } from '@signalbox/app/runs';
+import type { ApprovalId, StoredEvent } from '@signalbox/app/host';
 import type { RunView } from '../follow-run.ts';
 import { paintOf, shown, type Terminal } from '../terminal.ts';
 

@@ -20,12 +20,8 @@ export async function withOwner(
     parkMs,
     launch,
   }: DataFlags & {
-<<<<<<< HEAD:packages/signalbox/src/owner/with-owner.ts
-    readonly trace?: OwnerOptions['trace'] | undefined;
-=======
     readonly parkMs?: number;
-    readonly trace?: SurfaceOptions['trace'] | undefined;
->>>>>>> ae947f9645790b2f8e4698cd20587b4cd7d32624:packages/signalbox/src/surface/with-surface.ts
+    readonly trace?: OwnerOptions['trace'] | undefined;
     readonly warm?: boolean;
     readonly launch?: Launch;
   },
