@@ -1,7 +1,16 @@
 // Applies the patches of this folder in a fresh clone, whole and with one file left out, and compares what the check says with README.md.
 //   node test/patches/try-patches.ts [NAME…]
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { repositoryRoot } from '../../scripts/local-program.ts';
@@ -67,8 +76,7 @@ function linkDependencies(): void {
   const to = path.join(clone, 'node_modules');
   const link = (name: string) => {
     const source = path.join(from, name);
-    if (lstatSync(source).isSymbolicLink()) cpSync(source, path.join(to, name), { verbatimSymlinks: true });
-    else symlinkSync(source, path.join(to, name));
+    symlinkSync(lstatSync(source).isSymbolicLink() ? readlinkSync(source) : source, path.join(to, name));
   };
   mkdirSync(path.join(to, '@signalbox'), { recursive: true });
   for (const name of readdirSync(path.join(from, '@signalbox'))) link(`@signalbox/${name}`);
