@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createIdSource, ok, type SessionId } from '@signalbox/model';
-import type { AgentBrief, AgentOutcome, AgentSession } from '@signalbox/runs';
+import type { AgentOutcome, AgentSession, Assignment } from '@signalbox/runs';
 import {
   type AnyTool,
   createCheckpointStore,
@@ -23,7 +23,7 @@ import { type EchoSetup, type EchoStep, echoAgentProgram, echoPrompt, fakeClock,
 import { onTestFinished } from 'vitest';
 import { type AcpPorts, type AgentProcess, type AgentRow, createAcpRunner } from '../src/acp/index.ts';
 import type { AgentTools } from '../src/attempt/agent-tools.ts';
-import { briefOf, idleTimers } from './builders.ts';
+import { assignmentOf, idleTimers } from './builders.ts';
 
 export const SECRET = 'key-that-nobody-may-see';
 
@@ -91,7 +91,7 @@ export function openAcpLife({ row = {}, setup, ports = {}, tools = {}, isOnLayer
       return turn.handler(input, { ...context, layer: { directory } as LayerEntry });
     },
   });
-  const benchFor = async (_: AgentBrief, turn: AnyTool) => {
+  const benchFor = async (_: Assignment, turn: AnyTool) => {
     const own = isOnLayer ? onLayer(turn) : turn;
     const runner = createToolRunner({ state, tools: [own], locks, evaluation: 'task', undoLog });
     return ok({
@@ -138,11 +138,11 @@ export function openAcpLife({ row = {}, setup, ports = {}, tools = {}, isOnLayer
     run(
       on: AgentSession,
       steps: readonly EchoStep[] | readonly (readonly EchoStep[])[],
-      brief: Partial<AgentBrief> = {},
+      assignment: Partial<Assignment> = {},
     ): Promise<AgentOutcome> {
       const prompts = (Array.isArray(steps[0]) ? steps : [steps]) as readonly (readonly EchoStep[])[];
       return runner.run(
-        briefOf({ prompt: echoPrompt(...prompts), directory: root, permissions: 'gated', ...brief }),
+        assignmentOf({ prompt: echoPrompt(...prompts), directory: root, permissions: 'gated', ...assignment }),
         on,
       );
     },

@@ -2,10 +2,10 @@ import type { Resolution } from '@signalbox/runs';
 import type { EchoStep } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { openAcpLife } from './acp-life.ts';
-import { briefOf } from './builders.ts';
+import { assignmentOf } from './builders.ts';
 import { createMemoryTask, entriesOf, type MemoryTask } from './memory-session.ts';
 
-const { task: TASK } = briefOf();
+const { task: TASK } = assignmentOf();
 /** How native calls ended. */
 const endsOf = (task: MemoryTask) =>
   entriesOf(task, 'tool_ended')

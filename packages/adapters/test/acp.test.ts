@@ -1,12 +1,12 @@
 import * as fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openAcpLife, SECRET } from './acp-life.ts';
-import { briefOf, kindsOf } from './builders.ts';
+import { assignmentOf, kindsOf } from './builders.ts';
 import { createMemoryTask, entriesOf, type MemoryTask } from './memory-session.ts';
 
 const streamedOf = (task: MemoryTask, kind: string) =>
   task.streamed.filter(chunk => chunk.kind === kind).map(chunk => chunk.payload);
-const { task: TASK } = briefOf();
+const { task: TASK } = assignmentOf();
 
 describe('a turn', () => {
   it('[B44, B46] ends with the last message, and keeps what it told like the built-in agent does', async () => {

@@ -1,5 +1,5 @@
 import { createIdSource, type Json, ok, type Result, type RunId, type SessionId } from '@signalbox/model';
-import { type AgentBrief, nodeKey, taskIdOf } from '@signalbox/runs';
+import { type Assignment, nodeKey, taskIdOf } from '@signalbox/runs';
 import {
   type AnyTool,
   createCheckpointStore,
@@ -44,7 +44,7 @@ export function environmentOf(server: Pick<ModelServer, 'url'>): ModelEnvironmen
   return { anthropic: access, openai: access, google: access };
 }
 
-export function briefOf(fields: Partial<AgentBrief> = {}): AgentBrief {
+export function assignmentOf(fields: Partial<Assignment> = {}): Assignment {
   return {
     run,
     node,

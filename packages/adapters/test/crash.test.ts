@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Json } from '@signalbox/model';
-import type { AgentBrief, AgentOutcome } from '@signalbox/runs';
+import type { AgentOutcome, Assignment } from '@signalbox/runs';
 import { type ModelRequest, type ModelServer, startModelServer } from '@signalbox/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
-  briefOf,
+  assignmentOf,
   comparable,
   createTestRunner,
   createWorld,
@@ -66,14 +66,14 @@ async function live(model: string, stops: readonly NonNullable<SessionOptions['s
   const task = createMemoryTask();
   const world = createWorld();
   const environment = server === undefined ? {} : { environment: environmentOf(server) };
-  const brief: AgentBrief = briefOf({ model, schema, permissions: 'gated', planDirectory: directory });
+  const assignment: Assignment = assignmentOf({ model, schema, permissions: 'gated', planDirectory: directory });
   const operations: number[] = [];
   for (let attempt = 0; attempt < 12; attempt++) {
     const stop = stops[attempt];
     const session = task.session(stop === undefined ? {} : { stop });
     try {
       const outcome = await createTestRunner({ world, ...environment }).run(
-        { ...brief, attempt: attempt + 1 },
+        { ...assignment, attempt: attempt + 1 },
         session,
       );
       operations.push(session.operations());

@@ -3,7 +3,7 @@ import { json, ok } from '@signalbox/model';
 import { defineTool, succeed } from '@signalbox/state';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { briefOf, createTestRunner, createWorld } from './builders.ts';
+import { assignmentOf, createTestRunner, createWorld } from './builders.ts';
 import { createMemoryTask } from './memory-session.ts';
 
 const usage = {
@@ -34,13 +34,13 @@ function streaming(...turns: readonly (readonly unknown[])[]): LanguageModelV4 {
   };
 }
 
-async function run(model: LanguageModelV4, fields: Parameters<typeof briefOf>[0] = {}, world = createWorld()) {
+async function run(model: LanguageModelV4, fields: Parameters<typeof assignmentOf>[0] = {}, world = createWorld()) {
   const task = createMemoryTask();
   const runner = createTestRunner({
     world,
     modelOf: async () => ok({ name: { provider: 'garbage', model: 'garbage' }, model, secrets: [] }),
   });
-  const outcome = await runner.run(briefOf(fields), task.session());
+  const outcome = await runner.run(assignmentOf(fields), task.session());
   // Whatever a model says, what is kept and handed on is plain data.
   expect(json.safeParse([task.kept, outcome, [...task.spent.values()]]).success).toBe(true);
   return { outcome, task };

@@ -23,7 +23,7 @@ import {
 import { fakeClock, seededRng } from '@signalbox/testkit';
 import * as z from 'zod';
 import { createModelSource, readModelEnvironment } from '../src/builtin/index.ts';
-import { briefOf, createTestRunner } from './builders.ts';
+import { assignmentOf, createTestRunner } from './builders.ts';
 
 export const SCRIPT = {
   version: 1,
@@ -91,8 +91,8 @@ export async function live(directory: string, before: (operation: number) => voi
   });
   const kept = `${directory}/kept.jsonl`;
   let operations = 0;
-  const brief = { model: 'scripted:script.json', planDirectory: directory, directory: `${directory}/root` };
-  return agent.run(briefOf({ ...brief, permissions: 'gated' }), {
+  const assignment = { model: 'scripted:script.json', planDirectory: directory, directory: `${directory}/root` };
+  return agent.run(assignmentOf({ ...assignment, permissions: 'gated' }), {
     signal: new AbortController().signal,
     transcript: async () =>
       fs

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from '@signalbox/model';
 import { ok } from '@signalbox/model';
-import type { AgentBrief } from '@signalbox/runs';
+import type { Assignment } from '@signalbox/runs';
 import { defineTool, succeed, VisibilityExpansionRequired } from '@signalbox/state';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { createScriptedModel, type ModelOf, parseModelScript } from '../src/builtin/index.ts';
-import { briefOf, createTestRunner, createWorld, kindsOf, type World } from './builders.ts';
+import { assignmentOf, createTestRunner, createWorld, kindsOf, type World } from './builders.ts';
 import { createMemoryTask, Died, type SessionOptions } from './memory-session.ts';
 
 interface Rule extends JsonObject {
@@ -24,8 +24,8 @@ function scripted(...rules: readonly Rule[]): ModelOf {
 function given(rules: readonly Rule[], world: World = createWorld()) {
   const task = createMemoryTask();
   const runner = createTestRunner({ world, modelOf: scripted(...rules) });
-  const run = (fields: Partial<AgentBrief> = {}, options: SessionOptions = {}) =>
-    runner.run(briefOf(fields), task.session(options));
+  const run = (fields: Partial<Assignment> = {}, options: SessionOptions = {}) =>
+    runner.run(assignmentOf(fields), task.session(options));
   return { task, world, run, runner };
 }
 
@@ -155,11 +155,11 @@ describe('approvals', () => {
     const { run, task } = given([{ ...mail }, { text: 'Done.' }]);
     await run();
     await run();
-    expect([...task.questions.keys()]).toEqual([`${briefOf().task}/1/1/0`]);
+    expect([...task.questions.keys()]).toEqual([`${assignmentOf().task}/1/1/0`]);
     task.answer('send_mail', { resolutionType: 'approve' });
     await expect(run({}, { stop: { at: 3, when: 'before' } })).rejects.toThrow(Died);
     await run({ resume: 'restart' });
-    expect([...task.questions.keys()]).toEqual([`${briefOf().task}/1/1/0`, `${briefOf().task}/2/1/0`]);
+    expect([...task.questions.keys()]).toEqual([`${assignmentOf().task}/1/1/0`, `${assignmentOf().task}/2/1/0`]);
   });
 });
 
@@ -178,7 +178,7 @@ describe('after an interruption', () => {
     ]);
     expect(await run({ resume: 'continue' })).toEqual({ kind: 'done', output: 'Done.' });
     expect(kindsOf(task.kept)).toEqual(['begun', 'assistant', 'tool_ended', 'assistant']);
-    expect([...task.spent.keys()]).toEqual([`${briefOf().task}/1`, `${briefOf().task}/2`]);
+    expect([...task.spent.keys()]).toEqual([`${assignmentOf().task}/1`, `${assignmentOf().task}/2`]);
   });
 
   it('[B17, B27] or begins again, apart from what was, and what was spent is spent', async () => {
@@ -325,13 +325,15 @@ describe('the final answer', () => {
 
 describe('money', () => {
   const unknown: ModelOf = async () => {
-    const known = await scripted({ text: 'Done.' })(briefOf());
+    const known = await scripted({ text: 'Done.' })(assignmentOf());
     return known.ok ? ok({ ...known.value, name: { provider: 'anthropic', model: 'claude-of-tomorrow' } }) : known;
   };
 
   it('[B28] a model without a known price costs nothing that is known, and the transcript says so', async () => {
     const task = createMemoryTask();
-    expect(await createTestRunner({ modelOf: unknown }).run(briefOf(), task.session())).toMatchObject({ kind: 'done' });
+    expect(await createTestRunner({ modelOf: unknown }).run(assignmentOf(), task.session())).toMatchObject({
+      kind: 'done',
+    });
     expect(task.kept[0]).toMatchObject({ kind: 'begun', priceKnown: false });
     expect([...task.spent.values()][0]?.costMicroUsd).toBe(0);
   });
@@ -339,13 +341,13 @@ describe('money', () => {
   it('[B28] but is refused where cost is limited', async () => {
     const task = createMemoryTask();
     const runner = createTestRunner({ modelOf: unknown, costLimited: () => true });
-    expect(await runner.run(briefOf(), task.session())).toMatchObject({
+    expect(await runner.run(assignmentOf(), task.session())).toMatchObject({
       error: { class: 'terminal', code: 'price-unknown', message: expect.stringContaining('claude-of-tomorrow') },
     });
     expect([task.kept, task.admitted]).toEqual([[], []]);
     const prices = { 'anthropic:claude-of-tomorrow': { input: 1, output: 1 } };
     const priced = createTestRunner({ modelOf: unknown, costLimited: () => true, prices });
-    expect(await priced.run(briefOf(), task.session())).toMatchObject({ kind: 'done' });
+    expect(await priced.run(assignmentOf(), task.session())).toMatchObject({ kind: 'done' });
     expect([...task.spent.values()][0]?.costMicroUsd).toBeGreaterThan(0);
   });
 });
@@ -354,7 +356,7 @@ it('[B24] a task that is canceled before it begins asks no model', async () => {
   const { runner, task } = given([{ text: 'Done.' }]);
   const session = task.session();
   session.abort();
-  expect(await runner.run(briefOf(), session)).toMatchObject({ error: { code: 'canceled' } });
+  expect(await runner.run(assignmentOf(), session)).toMatchObject({ error: { code: 'canceled' } });
   expect(task.admitted).toEqual([]);
 });
 
@@ -383,7 +385,7 @@ it('[B24] [A400] a call that is canceled is undone, says so, and runs again when
   );
   const session = task.session();
   cancel = () => setImmediate(() => session.abort());
-  expect(await runner.run(briefOf(), session)).toMatchObject({ error: { code: 'canceled' } });
+  expect(await runner.run(assignmentOf(), session)).toMatchObject({ error: { code: 'canceled' } });
   expect([await world.read('a.txt'), kindsOf(task.kept).at(-1)]).toEqual([undefined, 'tool_begun']);
   expect(task.streamed.at(-1)).toEqual({
     kind: 'tool_end',
@@ -394,6 +396,6 @@ it('[B24] [A400] a call that is canceled is undone, says so, and runs again when
       message: expect.stringMatching(/canceled\. What it changed was undone/),
     },
   });
-  expect(await runner.run(briefOf(), task.session())).toEqual({ kind: 'done', output: 'Done.' });
+  expect(await runner.run(assignmentOf(), task.session())).toEqual({ kind: 'done', output: 'Done.' });
   expect(await world.read('a.txt')).toBe('A');
 });

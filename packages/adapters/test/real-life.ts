@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { createIdSource, type Json, ok, type SessionId } from '@signalbox/model';
-import type { AgentBrief, AgentOutcome, AgentSession } from '@signalbox/runs';
+import type { AgentOutcome, AgentSession, Assignment } from '@signalbox/runs';
 import {
   AGENT_LIMITS,
   type AnyTool,
@@ -27,7 +27,7 @@ import { onTestFinished } from 'vitest';
 import { agentsCache } from '../../../scripts/agents-cache.ts';
 import { type AgentProcess, type AgentRow, createAcpRunner, installedIn, withEndpoint } from '../src/acp/index.ts';
 import type { AgentTools } from '../src/attempt/agent-tools.ts';
-import { briefOf } from './builders.ts';
+import { assignmentOf } from './builders.ts';
 
 const sandbox = await detectSandbox();
 /** Whether agents can be confined and work on layers here. */
@@ -98,7 +98,7 @@ export async function openRealLife({ row, directory, script, userHome = {}, chan
       started.push(agent);
       return ok(processOf(agent, () => launch.layer?.view()));
     },
-    async benchFor(_: AgentBrief, turn: AnyTool) {
+    async benchFor(_: Assignment, turn: AnyTool) {
       const tools = createToolRunner({ state, tools: [turn], locks, evaluation: 'task', undoLog });
       const fateOf = async (call: string) => (checkpoints.getPostSnapshot(call) === null ? 'undone' : 'committed');
       return ok({ runner: tools, tools: [turn], fateOf, close: async () => {} } satisfies AgentTools);
@@ -115,8 +115,8 @@ export async function openRealLife({ row, directory, script, userHome = {}, chan
     model,
     /** How many of its processes were started. */
     starts: () => started.length,
-    run: (on: AgentSession, brief: Partial<AgentBrief> = {}): Promise<AgentOutcome> =>
-      runner.run(briefOf({ prompt: 'Do it.', directory: root, permissions: 'gated', ...brief }), on),
+    run: (on: AgentSession, assignment: Partial<Assignment> = {}): Promise<AgentOutcome> =>
+      runner.run(assignmentOf({ prompt: 'Do it.', directory: root, permissions: 'gated', ...assignment }), on),
     /** Kills the agent from outside, with everything it started. */
     async kill(): Promise<void> {
       for (const pid of living(`${data}/homes/`)) {

@@ -1,9 +1,9 @@
 import type { Json } from '@signalbox/model';
-import type { AgentBrief } from '@signalbox/runs';
+import type { Assignment } from '@signalbox/runs';
 import { type ModelReply, type ModelScript, type ModelServer, startModelServer } from '@signalbox/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  briefOf,
+  assignmentOf,
   createTestRunner,
   createWorld,
   environmentOf,
@@ -27,8 +27,8 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
     const task = createMemoryTask();
     const timers = idleTimers();
     const runner = createTestRunner({ world, environment: environmentOf(server), timers });
-    const run = (fields: Partial<AgentBrief> = {}, options: SessionOptions = {}) =>
-      runner.run(briefOf({ model, ...fields }), task.session(options));
+    const run = (fields: Partial<Assignment> = {}, options: SessionOptions = {}) =>
+      runner.run(assignmentOf({ model, ...fields }), task.session(options));
     return { task, world, run, runner, timers };
   }
   const tools = { allow: ['read_file', 'write_file'] };
@@ -119,8 +119,8 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
       },
       { text: 'Sent.' },
     ]);
-    const brief = { permissions: 'gated' as const };
-    expect(await run(brief)).toEqual({ kind: 'blocked', reason: 'approval_required:external_api' });
+    const assignment = { permissions: 'gated' as const };
+    expect(await run(assignment)).toEqual({ kind: 'blocked', reason: 'approval_required:external_api' });
     expect([...task.questions.values()].map(({ kind, proposal }) => [kind, proposal])).toEqual([
       [
         'external_api',
@@ -138,10 +138,10 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
       ],
     ]);
     task.answer('send_mail', { resolutionType: 'approve' });
-    expect(await run(brief)).toEqual({ kind: 'blocked', reason: 'approval_required:file_edit' });
+    expect(await run(assignment)).toEqual({ kind: 'blocked', reason: 'approval_required:file_edit' });
     expect(world.runs).toEqual({});
     task.answer('write_file', { resolutionType: 'reject', rationale: 'Not that file.' });
-    expect(await run(brief)).toEqual({ kind: 'done', output: 'Sent.' });
+    expect(await run(assignment)).toEqual({ kind: 'done', output: 'Sent.' });
     expect(world.runs).toEqual({ send_mail: 1 });
     expect(server.requests).toHaveLength(2);
     expect(server.requests[1]?.asked?.since).toMatchObject([
@@ -266,7 +266,7 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
   it.each(['stall', 'slow-start'] as const)('[B24] ends at once when it is canceled during a %s', async kind => {
     const { task, runner } = await given([{ text: 'hello there, this is long', fault: { kind, after: 2 } }]);
     const session = task.session();
-    const running = runner.run(briefOf({ model }), session);
+    const running = runner.run(assignmentOf({ model }), session);
     await server.holding();
     session.abort();
     expect(await running).toMatchObject({ kind: 'failed', error: { code: 'canceled' } });
@@ -290,8 +290,8 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
     const costs = { anthropic: 2_240, 'openai-responses': 2_240, 'openai-chat': 1_800, google: 2_400 };
     const record = { provider, model: name, inputTokens: 1_000, outputTokens: 100, cachedTokens: 400, wallMs: 0 };
     expect([...task.spent.values()]).toEqual([
-      { call: `${briefOf().task}/1`, ...record, toolCalls: 1, costMicroUsd: costs[vendor] },
-      { call: `${briefOf().task}/2`, ...record, toolCalls: 0, costMicroUsd: costs[vendor] },
+      { call: `${assignmentOf().task}/1`, ...record, toolCalls: 1, costMicroUsd: costs[vendor] },
+      { call: `${assignmentOf().task}/2`, ...record, toolCalls: 0, costMicroUsd: costs[vendor] },
     ]);
   });
 
@@ -304,7 +304,7 @@ describe.each(vendors)('the built-in agent on $vendor', ({ vendor, model }) => {
     expect(task.spent.size).toBe(2);
     expect(failed?.call).toMatch(/\/failed\//);
     expect([failed?.inputTokens, failed?.outputTokens].every(tokens => (tokens ?? 0) > 10)).toBe(true);
-    expect(whole?.call).toBe(`${briefOf().task}/1`);
+    expect(whole?.call).toBe(`${assignmentOf().task}/1`);
   });
 
   it('[B3] shows its key to nobody', async () => {

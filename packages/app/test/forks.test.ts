@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Bug, type RunId } from '@signalbox/model';
-import type { AgentBrief, RunReader } from '@signalbox/runs';
+import type { Assignment, RunReader } from '@signalbox/runs';
 import { defineTool, fail } from '@signalbox/state';
 import { type ModelScript, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -360,8 +360,8 @@ describe('tool calls of agents', () => {
         return fail('as told');
       },
     });
-    const brief = { run, task: task?.id, directory: work } as AgentBrief;
-    const { runner } = value(await tools.open(brief, [inPlace]));
+    const assignment = { run, task: task?.id, directory: work } as Assignment;
+    const { runner } = value(await tools.open(assignment, [inPlace]));
     expect(value(await runner.execute({ id: 'failed', name: 'in_place', input: null }))).toMatchObject({
       rollback: { kind: 'restored', kept: { paths: ['a.txt'] } },
     });
@@ -425,8 +425,8 @@ describe('tool calls of agents', () => {
         return fail('as told');
       },
     });
-    const brief = { run, task: task?.id, directory: work } as AgentBrief;
-    const { runner } = value(await tools.open(brief, [again]));
+    const assignment = { run, task: task?.id, directory: work } as Assignment;
+    const { runner } = value(await tools.open(assignment, [again]));
     const call = { id: 'again', name: 'again', input: null };
     value(await runner.execute(call));
     // The second attempt is cut off, and undone by the next start; the third fails.
@@ -487,7 +487,7 @@ describe('tool calls of agents', () => {
       // The task's tools are bound to the directory that it began in.
       const tools = openAgentTools(path.join(folder, 'data'), thisMachine());
       const [task] = await store.tasks(run);
-      const { runner } = value(await tools.open({ run, task: task?.id, directory: work } as AgentBrief));
+      const { runner } = value(await tools.open({ run, task: task?.id, directory: work } as Assignment));
       const input = { path: 'b.txt', content: 'x' };
       expect(value(await runner.execute({ id: 'late', name: 'write_file', input }))).toMatchObject({
         status: 'failed',

@@ -1,9 +1,9 @@
 export type {
-  AgentBrief,
   AgentOutcome,
   AgentQuestion,
   AgentRunner,
   AgentSession,
+  Assignment,
 } from './agents/agent-runner.ts';
 export {
   type DecisionReply,

@@ -1,5 +1,5 @@
 import { Bug, type Json, json } from '@signalbox/model';
-import type { AgentBrief, AgentOutcome, AgentRunner, AgentSession, TaskError } from '@signalbox/runs';
+import type { AgentOutcome, AgentRunner, AgentSession, Assignment, TaskError } from '@signalbox/runs';
 import { type AnyTool, defineTool, fail, succeed, type ToolOutcome } from '@signalbox/state';
 import * as z from 'zod';
 import type { AgentTools } from '../attempt/agent-tools.ts';
@@ -23,12 +23,12 @@ import { AGENT_TURN, readTurns } from './turn-history.ts';
  */
 export function createAcpRunner(ports: AcpPorts): AgentRunner {
   return {
-    async run(brief, session) {
-      const chosen = await ports.agentOf(brief);
+    async run(assignment, session) {
+      const chosen = await ports.agentOf(assignment);
       if (!chosen.ok) return failed(chosen.error);
       const redact = createRedactor(secretsOf(chosen.value));
       try {
-        const outcome = await attempt(brief, session, chosen.value, ports);
+        const outcome = await attempt(assignment, session, chosen.value, ports);
         if (outcome.kind !== 'failed') return outcome;
         return failed({ ...outcome.error, message: redact.text(outcome.error.message) });
       } catch (thrown) {
@@ -41,32 +41,32 @@ export function createAcpRunner(ports: AcpPorts): AgentRunner {
 }
 
 async function attempt(
-  brief: AgentBrief,
+  assignment: Assignment,
   session: AgentSession,
   chosen: ChosenAgent,
   ports: AcpPorts,
 ): Promise<AgentOutcome> {
   const { row } = chosen;
-  if (!row.reports.cost && ports.costLimited?.(brief) === true) return failed(costUnknown(brief, chosen));
-  const check = brief.schema === undefined ? undefined : answerCheckOf(brief.schema);
+  if (!row.reports.cost && ports.costLimited?.(assignment) === true) return failed(costUnknown(assignment, chosen));
+  const check = assignment.schema === undefined ? undefined : answerCheckOf(assignment.schema);
   if (check?.ok === false) return failed(check.error);
 
   const redact = createRedactor(secretsOf(chosen));
   const keep = (entry: unknown) => session.keep([redact.data(plainData(entry))]);
-  const turns = readTurns(await session.transcript(), brief.task);
+  const turns = readTurns(await session.transcript(), assignment.task);
   if (turns.done !== undefined) return { kind: 'done', output: turns.done };
   const { call } = turns;
 
   let end: TurnEnd | undefined;
   let crash: { readonly cause: unknown } | undefined;
-  const home = await ports.configHome(brief);
-  const context = { ports, brief, session, chosen, redact, home: home.path, ...(check && { check: check.value }) };
-  const isHeld = brief.apply === 'ask' || brief.apply === 'never';
+  const home = await ports.configHome(assignment);
+  const context = { ports, assignment, session, chosen, redact, home: home.path, ...(check && { check: check.value }) };
+  const isHeld = assignment.apply === 'ask' || assignment.apply === 'never';
   const turn = turnTool(isHeld, async place => {
     end = undefined;
     crash = undefined;
     if (isHeld && place.layer === undefined) {
-      end = { kind: 'failed', error: noLayer(brief) };
+      end = { kind: 'failed', error: noLayer(assignment) };
       return end;
     }
     try {
@@ -79,7 +79,7 @@ async function attempt(
     }
   });
   try {
-    const opened = await ports.benchFor(brief, turn);
+    const opened = await ports.benchFor(assignment, turn);
     if (!opened.ok) return failed(opened.error);
     try {
       return await worked(opened.value);
@@ -96,7 +96,7 @@ async function attempt(
       if (fate === 'committed' && turns.answer !== undefined)
         return ended({ status: 'succeeded', value: null, warnings: [] }, tools);
       if (fate === 'held') return settled(tools);
-      if (brief.resume === 'fail' && !turns.waits) return failed(resumeRefused(brief));
+      if (assignment.resume === 'fail' && !turns.waits) return failed(resumeRefused(assignment));
     }
     const input = { agent: row.id };
     if (!turns.isPending)
@@ -144,7 +144,7 @@ async function attempt(
       if (held === undefined) return failed(await gone('They are not there any more.'));
       const isReview = held.conflicts.length === 0;
       const diff = isReview ? ((await tools.heldDiff?.(call)) ?? '') : '';
-      if (isReview && brief.apply === 'never') {
+      if (isReview && assignment.apply === 'never') {
         await keep({ v: 1, kind: 'changes', call, applied: false, diff });
         await tools.settle?.(call, 'drop');
         return ended({ status: 'succeeded', value: null, warnings: [] }, tools);
@@ -163,7 +163,7 @@ async function attempt(
   }
 
   async function gone(why: string): Promise<TaskError> {
-    const message = `The changes of ${row.title} for node ${brief.node} were dropped. ${why}`;
+    const message = `The changes of ${row.title} for node ${assignment.node} were dropped. ${why}`;
     await recorded('failed', { type: 'error-text', value: message });
     return taskFailure('changes-dropped', message);
   }
@@ -198,21 +198,21 @@ class TurnFailed extends Error {
   override readonly name = 'TurnFailed';
 }
 
-function noLayer({ node, directory }: AgentBrief): TaskError {
+function noLayer({ node, directory }: Assignment): TaskError {
   return taskFailure(
     'no-layer',
     `Node ${node} wants its changes shown before they are applied, and ${directory} cannot have layers here. Use apply="auto", or see \`signalbox doctor\`.`,
   );
 }
 
-function costUnknown(brief: AgentBrief, { row }: ChosenAgent): TaskError {
+function costUnknown(assignment: Assignment, { row }: ChosenAgent): TaskError {
   return taskFailure(
     'agent-cost-unknown',
-    `Node ${brief.node} uses ${row.title}, which does not report its cost, in a run that limits cost. Use another agent, or limit tokens or time instead.`,
+    `Node ${assignment.node} uses ${row.title}, which does not report its cost, in a run that limits cost. Use another agent, or limit tokens or time instead.`,
   );
 }
 
-function resumeRefused({ node }: AgentBrief): TaskError {
+function resumeRefused({ node }: Assignment): TaskError {
   const message = `Node ${node} was interrupted during its agent's turn, and its plan says not to continue by itself (resume="fail"). Nothing of it was applied. Look at its transcript, then retry it with resume="continue" or "restart".`;
   return taskFailure('resume-refused', message);
 }

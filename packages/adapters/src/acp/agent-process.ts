@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock, IdSource, Result } from '@signalbox/model';
-import type { AgentBrief, TaskError, TurnSurface } from '@signalbox/runs';
+import type { Assignment, TaskError, TurnSurface } from '@signalbox/runs';
 import type { AnyTool, LayerEntry, Timers } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import type { AgentRow, InstalledAgent } from './register.ts';
@@ -39,12 +39,12 @@ export interface AgentLaunch {
 
 /** What the runner of agents over ACP needs from its caller. */
 export interface AcpPorts {
-  agentOf(brief: AgentBrief): Promise<Result<ChosenAgent, TaskError>>;
+  agentOf(assignment: Assignment): Promise<Result<ChosenAgent, TaskError>>;
   start(launch: AgentLaunch): Result<AgentProcess, TaskError>;
   /** The tools of the task's directory, with the turn's own tool among them. */
-  benchFor(brief: AgentBrief, turn: AnyTool): Promise<Result<AgentTools, TaskError>>;
+  benchFor(assignment: Assignment, turn: AnyTool): Promise<Result<AgentTools, TaskError>>;
   /** A private directory for the attempt; `remove` is called when the attempt ends. */
-  configHome(brief: AgentBrief): Promise<{ readonly path: string; remove(): void }>;
+  configHome(assignment: Assignment): Promise<{ readonly path: string; remove(): void }>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly timers: Timers;
@@ -55,7 +55,7 @@ export interface AcpPorts {
   /** Offers the agent the tools of its turn. Without it, it cannot ask a person by itself. */
   readonly turns?: TurnSurface | undefined;
   /** Whether the work has a cost limit: then an agent that reports no cost is refused. */
-  readonly costLimited?: (brief: AgentBrief) => boolean;
+  readonly costLimited?: (assignment: Assignment) => boolean;
 }
 
 export interface ChosenAgent {

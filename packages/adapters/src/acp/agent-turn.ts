@@ -1,6 +1,6 @@
 import { client, type McpServer, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { cutAtWord, type Json } from '@signalbox/model';
-import type { AgentBrief, AgentSession, DecisionKind, ModelName, TaskError, TurnOffer } from '@signalbox/runs';
+import type { AgentSession, Assignment, DecisionKind, ModelName, TaskError, TurnOffer } from '@signalbox/runs';
 import type { ToolContext } from '@signalbox/state';
 import { type AnswerCheck, MAX_CORRECTIONS } from '../attempt/answer-check.ts';
 import { plainData } from '../attempt/plain-data.ts';
@@ -27,7 +27,7 @@ export type TurnEnd =
 
 export interface TurnContext {
   readonly ports: AcpPorts;
-  readonly brief: AgentBrief;
+  readonly assignment: Assignment;
   readonly session: AgentSession;
   readonly chosen: ChosenAgent;
   readonly home: string;
@@ -54,7 +54,7 @@ const CANCEL_MS = 1_000;
  * 3. An answer counts only if nothing was changed without the question that it needed.
  */
 export async function runTurn(context: TurnContext, place: TurnPlace): Promise<TurnEnd> {
-  const { ports, brief, session, chosen, redact } = context;
+  const { ports, assignment, session, chosen, redact } = context;
   const { row, installed } = chosen;
   const { root, refused, layer } = place;
   const variables = prepareHome(chosen, { home: context.home, root });
@@ -68,8 +68,8 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
   const over = once<TurnEnd>();
   const fail = (error: TaskError) => over.resolve({ kind: 'failed', error });
 
-  const book = createTurnBook({ brief, row, session, redact, now, violated: fail, lost: over.reject });
-  const model: ModelName = { provider: row.id, model: brief.model ?? 'default' };
+  const book = createTurnBook({ assignment, row, session, redact, now, violated: fail, lost: over.reject });
+  const model: ModelName = { provider: row.id, model: assignment.model ?? 'default' };
   const prefix = `acp/${ports.ids.mint()}`;
   const spending = createTurnSpending({ session, model, prefix, now, toolCalls: book.toolCalls });
   let vendorSession: string | undefined;
@@ -79,10 +79,10 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
   let isPrompting = false;
 
   const { parkMs = PARK_MS } = ports;
-  const questions = createTurnQuestions({ brief, row, session, redact, parkMs, lost: over.reject });
+  const questions = createTurnQuestions({ assignment, row, session, redact, parkMs, lost: over.reject });
   let offer: TurnOffer | undefined;
   const desk = createPermissionDesk({
-    ...{ brief, row, installed, session, book, redact, parkMs },
+    ...{ assignment, row, installed, session, book, redact, parkMs },
     vendorSession: () => vendorSession,
     parked: kind => over.resolve(waiting(kind)),
     isOver: over.isSettled,
@@ -197,7 +197,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     await offer?.withdraw();
     await book.settled();
   }
-  if (end.kind !== 'answered' || layer === undefined || brief.permissions !== 'gated' || book.mayHaveChanged())
+  if (end.kind !== 'answered' || layer === undefined || assignment.permissions !== 'gated' || book.mayHaveChanged())
     return end;
   const traces = layerTraces(layer.directory, root);
   return traces.length === 0 ? end : { kind: 'failed', error: unexplained(context, traces) };
@@ -225,7 +225,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     // It may have been left before anybody watched.
     const left = leftAsking(row, { sessionUpdate: 'current_mode_update', currentModeId: reportedMode ?? '' });
     if (reportedMode !== undefined && left !== undefined) return { kind: 'failed', error: left };
-    const noModel = await chooseModel(agent, row, opened, brief.model);
+    const noModel = await chooseModel(agent, row, opened, assignment.model);
     if (noModel !== undefined) return { kind: 'failed', error: noModel };
     isReady = true;
     watch();
@@ -239,7 +239,7 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
   }
 
   async function prompts(sessionId: string): Promise<TurnEnd> {
-    let blocks = firstPrompt(brief);
+    let blocks = firstPrompt(assignment);
     let corrections = 0;
     let tokens = 0;
     for (let number = 1; ; number++) {
@@ -265,8 +265,8 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
       const answers = await questions.answers();
       if (answers === undefined) return waiting(questions.open() ?? 'choice');
       const words = [...desk.takeWords(wasStopped), ...answers];
-      const hasTokens = brief.maxTokens === undefined || tokens < brief.maxTokens;
-      const mayGoOn = number < brief.maxTurns && hasTokens;
+      const hasTokens = assignment.maxTokens === undefined || tokens < assignment.maxTokens;
+      const mayGoOn = number < assignment.maxTurns && hasTokens;
       if (words.length > 0 && mayGoOn) {
         blocks = toldDecisions(words);
         continue;
@@ -274,8 +274,8 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
       if (context.check === undefined) return { kind: 'answered', output: text };
       const checked = answerWithin(text, context.check);
       if (checked.ok) return { kind: 'answered', output: checked.value };
-      if (corrections++ >= MAX_CORRECTIONS) return { kind: 'failed', error: unfitting(brief, checked.error) };
-      if (!mayGoOn) return { kind: 'failed', error: exhausted(brief, hasTokens, text) };
+      if (corrections++ >= MAX_CORRECTIONS) return { kind: 'failed', error: unfitting(assignment, checked.error) };
+      if (!mayGoOn) return { kind: 'failed', error: exhausted(assignment, hasTokens, text) };
       blocks = correction(checked.error);
       book.keep({ v: 1, kind: 'correction', text: textOf(blocks) });
     }
@@ -374,7 +374,7 @@ function answeredError({ chosen: { row } }: TurnContext, { code, message, data }
   return taskFailure('agent-failed', `${row.title} answered with an error: ${message}.${more}`, { class: 'retryable' });
 }
 
-function stopped({ chosen: { row }, brief }: TurnContext, reason: string, text: string): TaskError {
+function stopped({ chosen: { row }, assignment }: TurnContext, reason: string, text: string): TaskError {
   const said = text === '' ? '' : ` It last said: ${JSON.stringify(text.slice(0, 500))}`;
   switch (reason) {
     case 'max_tokens':
@@ -382,7 +382,7 @@ function stopped({ chosen: { row }, brief }: TurnContext, reason: string, text: 
     case 'max_turn_requests':
       return taskFailure(
         'turns-exhausted',
-        `${row.title} took all requests that it may make for node ${brief.node}.${said}`,
+        `${row.title} took all requests that it may make for node ${assignment.node}.${said}`,
       );
     case 'refusal':
       return taskFailure('agent-refused', `${row.title} refused to answer. Change the prompt.${said}`);
@@ -399,15 +399,15 @@ function unexplained({ chosen: { row } }: TurnContext, paths: readonly string[])
   );
 }
 
-function unfitting(brief: AgentBrief, problem: string): TaskError {
+function unfitting(assignment: Assignment, problem: string): TaskError {
   const count = MAX_CORRECTIONS + 1;
   return taskFailure(
     'output-invalid',
-    `Node ${brief.node} gave ${count} answers that do not fit its schema. The last: ${problem}`,
+    `Node ${assignment.node} gave ${count} answers that do not fit its schema. The last: ${problem}`,
   );
 }
 
-function exhausted({ node, maxTurns, maxTokens }: AgentBrief, hasTokens: boolean, text: string): TaskError {
+function exhausted({ node, maxTurns, maxTokens }: Assignment, hasTokens: boolean, text: string): TaskError {
   const [code, took, limit] = hasTokens
     ? (['turns-exhausted', `took its ${maxTurns} turns`, 'maxTurns'] as const)
     : (['tokens-exhausted', `used its ${maxTokens} tokens`, 'maxTokens'] as const);

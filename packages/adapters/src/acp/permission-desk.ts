@@ -1,5 +1,5 @@
 import { RequestError, type RequestPermissionRequest, type RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import type { AgentBrief, AgentQuestion, AgentSession, DecisionKind } from '@signalbox/runs';
+import type { AgentQuestion, AgentSession, Assignment, DecisionKind } from '@signalbox/runs';
 import { plainData } from '../attempt/plain-data.ts';
 import type { Redactor } from '../attempt/redaction.ts';
 import { hasInput, identityOf, kindOf } from './asked-call.ts';
@@ -9,7 +9,7 @@ import { toolCall } from './session-update.ts';
 import type { AskedCall, TurnBook } from './turn-book.ts';
 
 export interface DeskContext {
-  readonly brief: AgentBrief;
+  readonly assignment: Assignment;
   readonly row: AgentRow;
   readonly installed: InstalledAgent;
   readonly session: Pick<AgentSession, 'answered' | 'signal'>;
@@ -37,7 +37,7 @@ const MAX_PROPOSAL = 1_000_000;
  * 3. A person's own arguments need no second approval: a call with exactly these is allowed, once.
  */
 export function createPermissionDesk(context: DeskContext) {
-  const { brief, row, book } = context;
+  const { assignment, row, book } = context;
   const open = new Map<string, DecisionKind>();
   const words: string[] = [];
   /** Denials that the agent sees by the answer alone. */
@@ -46,7 +46,7 @@ export function createPermissionDesk(context: DeskContext) {
   const wanted: string[] = [];
 
   async function decided({ call, name, why }: AskedCall, options: Options): Promise<Permission | undefined> {
-    const rule = ruleFor(call.told, brief);
+    const rule = ruleFor(call.told, assignment);
     if (rule.kind === 'deny') return denied(options, 'not-needed', rule.reason);
     if (rule.kind === 'allow') return allowed(options, 'not-needed');
     if (book.isAlways(call)) return allowed(options, 'approve');

@@ -1,6 +1,6 @@
 import type { PermissionOption } from '@agentclientprotocol/sdk';
 import { cutAtWord, type Json, type JsonObject } from '@signalbox/model';
-import type { AgentBrief, DecisionKind, Resolution } from '@signalbox/runs';
+import type { Assignment, DecisionKind, Resolution } from '@signalbox/runs';
 import { plainData } from '../attempt/plain-data.ts';
 import { diffsOf, hasInput, inputOf, kindOf, type ToldCall, toolOf } from './asked-call.ts';
 import type { AgentRow, InstalledAgent, ToolKind } from './register.ts';
@@ -19,7 +19,7 @@ export type Rule =
   | { readonly kind: 'deny'; readonly reason: string };
 
 /** Whether a person must decide about a call. The strictest rule wins (R21). */
-export function ruleFor(call: ToldCall, { tools, permissions }: Pick<AgentBrief, 'tools' | 'permissions'>): Rule {
+export function ruleFor(call: ToldCall, { tools, permissions }: Pick<Assignment, 'tools' | 'permissions'>): Rule {
   if (isRequestForDecision(call)) return { kind: 'allow' };
   const kind = kindOf(call);
   const names = [toolOf(call), kind, ...(OUR_NAMES[kind] ?? [])];
@@ -31,7 +31,7 @@ export function ruleFor(call: ToldCall, { tools, permissions }: Pick<AgentBrief,
   return needsPerson(kind, permissions) ? { kind: 'ask' } : { kind: 'allow' };
 }
 
-export function needsPerson(kind: ToolKind, permissions: AgentBrief['permissions']): boolean {
+export function needsPerson(kind: ToolKind, permissions: Assignment['permissions']): boolean {
   switch (kind) {
     case 'read':
     case 'search':

@@ -1,5 +1,5 @@
 import { cutAtWord, type Json } from '@signalbox/model';
-import type { AgentBrief, AgentSession, TaskError } from '@signalbox/runs';
+import type { AgentSession, Assignment, TaskError } from '@signalbox/runs';
 import { plainData } from '../attempt/plain-data.ts';
 import type { Redactor } from '../attempt/redaction.ts';
 import { taskFailure } from '../attempt/task-failure.ts';
@@ -19,7 +19,7 @@ import type { AgentRow } from './register.ts';
 import type { SessionUpdate, ToolCallFields } from './session-update.ts';
 
 export interface BookContext {
-  readonly brief: Pick<AgentBrief, 'task' | 'permissions'>;
+  readonly assignment: Pick<Assignment, 'task' | 'permissions'>;
   readonly row: AgentRow;
   readonly session: Pick<AgentSession, 'keep' | 'stream'>;
   readonly redact: Redactor;
@@ -67,7 +67,7 @@ const MAX_INPUT = 1_000_000;
  */
 export type TurnBook = ReturnType<typeof createTurnBook>;
 
-export function createTurnBook({ brief, row, session, redact, now, violated, lost }: BookContext) {
+export function createTurnBook({ assignment, row, session, redact, now, violated, lost }: BookContext) {
   const calls = new Map<string, BookedCall>();
   /** Exact tools that a person allowed for the rest of the session. */
   const always = new Set<string>();
@@ -131,7 +131,7 @@ export function createTurnBook({ brief, row, session, redact, now, violated, los
   }
 
   function nameOf(told: ToldCall, how: 'asked' | 'unasked'): string {
-    const place = `${brief.task}/acp/${prompt}/${identityOf(told, { session: vendorSession, volatile: row.volatile })}`;
+    const place = `${assignment.task}/acp/${prompt}/${identityOf(told, { session: vendorSession, volatile: row.volatile })}`;
     const key = `${how} ${place}`;
     const number = (named.get(key) ?? 0) + 1;
     named.set(key, number);
@@ -214,7 +214,7 @@ export function createTurnBook({ brief, row, session, redact, now, violated, los
 
   /** Whether a call may change something without a question. What an agent runs unasked because it is harmless may not. */
   function isFree({ told: fields, exact }: BookedCall): boolean {
-    return always.has(exact ?? exactTool(fields)) || !needsPerson(kindOf(fields), brief.permissions);
+    return always.has(exact ?? exactTool(fields)) || !needsPerson(kindOf(fields), assignment.permissions);
   }
 
   function violation({ told: fields }: BookedCall, how: string): TaskError {

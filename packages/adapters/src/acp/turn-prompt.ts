@@ -1,10 +1,10 @@
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { err, type Json, type JsonObject, type Result } from '@signalbox/model';
-import type { AgentBrief } from '@signalbox/runs';
+import type { Assignment } from '@signalbox/runs';
 import { type AnswerCheck, answerInText } from '../attempt/answer-check.ts';
 
 /** The first prompt: the author's system text, the task, and the form of the answer. The agent has instructions of its own. */
-export function firstPrompt({ system, prompt, schema }: AgentBrief): readonly ContentBlock[] {
+export function firstPrompt({ system, prompt, schema }: Assignment): readonly ContentBlock[] {
   const parts = [
     ...(system === undefined || system.trim() === '' ? [] : [system]),
     prompt.trim() === '' ? 'Begin.' : prompt,

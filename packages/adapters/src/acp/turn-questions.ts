@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '@signalbox/model';
 import type {
-  AgentBrief,
   AgentQuestion,
   AgentSession,
+  Assignment,
   DecisionReply,
   DecisionRequest,
   Resolution,
@@ -20,7 +20,7 @@ export const REQUEST_DECISION = 'request_decision';
 const TOOL_MS = 30_000;
 
 export interface QuestionsContext {
-  readonly brief: Pick<AgentBrief, 'task'>;
+  readonly assignment: Pick<Assignment, 'task'>;
   readonly row: Pick<AgentRow, 'id' | 'title'>;
   readonly session: Pick<AgentSession, 'answered'>;
   readonly redact: Redactor;
@@ -36,7 +36,7 @@ export interface QuestionsContext {
  * 2. The tool never waits longer than the agent does (R28). A question that is open when the agent ends its turn holds up the turn, and its
  *    answer is the next prompt.
  */
-export function createTurnQuestions({ brief, row, session, redact, parkMs, lost }: QuestionsContext) {
+export function createTurnQuestions({ assignment, row, session, redact, parkMs, lost }: QuestionsContext) {
   const counts = new Map<string, number>();
   const open = new Map<string, { readonly question: AgentQuestion; readonly request: DecisionRequest }>();
 
@@ -49,7 +49,7 @@ export function createTurnQuestions({ brief, row, session, redact, parkMs, lost 
     const { question: prompt, options } = request;
     const proposal = { prompt, ...(options && { options }), context: { agent: { id: row.id, title: row.title } } };
     return {
-      call: `${brief.task}/acp/ask/${identity}/${count}`,
+      call: `${assignment.task}/acp/ask/${identity}/${count}`,
       kind: options === undefined ? 'confirmation' : 'choice',
       proposal: redact.data(plainData(proposal)) as Json,
     };

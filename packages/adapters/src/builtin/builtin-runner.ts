@@ -1,5 +1,5 @@
 import { Bug, type Clock, type IdSource, type Json, type Result } from '@signalbox/model';
-import type { AgentBrief, AgentOutcome, AgentRunner, AgentSession, CallReport, TaskError } from '@signalbox/runs';
+import type { AgentOutcome, AgentRunner, AgentSession, Assignment, CallReport, TaskError } from '@signalbox/runs';
 import { type AnyTool, isAllowed, machineTimers, type Timers } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import { plainData } from '../attempt/plain-data.ts';
@@ -28,14 +28,14 @@ import {
 
 export interface BuiltinRunnerOptions {
   readonly modelOf: ModelOf;
-  readonly toolsFor: (brief: AgentBrief) => Promise<Result<AgentTools, TaskError>>;
+  readonly toolsFor: (assignment: Assignment) => Promise<Result<AgentTools, TaskError>>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly timers?: Timers;
   /** Takes precedence over the built-in price list. */
   readonly prices?: Prices;
   /** Whether the work has a cost limit: then a model without a known price is refused. */
-  readonly costLimited?: (brief: AgentBrief) => boolean;
+  readonly costLimited?: (assignment: Assignment) => boolean;
   /** A model call is abandoned after this much silence. */
   readonly stallMs?: number;
 }
@@ -51,12 +51,12 @@ const DEFAULT_STALL_MS = 300_000;
  */
 export function createBuiltinRunner(options: BuiltinRunnerOptions): AgentRunner {
   return {
-    async run(brief, session) {
-      const resolved = await options.modelOf(brief);
+    async run(assignment, session) {
+      const resolved = await options.modelOf(assignment);
       if (!resolved.ok) return failed(resolved.error);
       const redact = createRedactor(resolved.value.secrets);
       try {
-        const outcome = await attempt(brief, session, resolved.value, options);
+        const outcome = await attempt(assignment, session, resolved.value, options);
         if (outcome.kind !== 'failed') return outcome;
         return failed({ ...outcome.error, message: redact.text(outcome.error.message) });
       } catch (thrown) {
@@ -69,7 +69,7 @@ export function createBuiltinRunner(options: BuiltinRunnerOptions): AgentRunner 
 }
 
 async function attempt(
-  brief: AgentBrief,
+  assignment: Assignment,
   session: AgentSession,
   resolved: ResolvedModel,
   options: BuiltinRunnerOptions,
@@ -78,7 +78,7 @@ async function attempt(
   const redact = createRedactor(resolved.secrets);
   const price = priceOf(resolved.name, options.prices ?? {}) ?? priceOf(resolved.name, LIST_PRICES);
   const model = `${resolved.name.provider}:${resolved.name.model}`;
-  if (price === undefined && options.costLimited?.(brief) === true) return failed(priceUnknown(brief, model));
+  if (price === undefined && options.costLimited?.(assignment) === true) return failed(priceUnknown(assignment, model));
 
   const read = readTranscript(await session.transcript());
   if (!read.ok) return failed(read.error);
@@ -89,27 +89,27 @@ async function attempt(
     entries.push(...(kept as unknown as readonly TranscriptEntry[]));
   };
   const conversation = (): Conversation => {
-    const found = lastConversation(entries, brief.task);
-    if (found === undefined) throw new Bug(`the transcript of task ${brief.task} has no beginning`);
+    const found = lastConversation(entries, assignment.task);
+    if (found === undefined) throw new Bug(`the transcript of task ${assignment.task} has no beginning`);
     return found;
   };
 
   // The cost of the last answer may not have been reported before the attempt was cut off. Reported twice, it counts once.
   await spendLastAnswer();
-  const start = startOf(entries, brief);
+  const start = startOf(entries, assignment);
   if (start.kind === 'refuse') return failed(start.error);
   if (start.kind === 'begin') {
     const { note } = start;
     await keep({ v: 1, kind: 'begun', model, priceKnown: price !== undefined, ...(note && { note }) });
   }
 
-  const opened = await options.toolsFor(brief);
+  const opened = await options.toolsFor(assignment);
   if (!opened.ok) return failed(opened.error);
   const tools = opened.value;
   try {
-    const offered = tools.tools.filter(tool => isAllowed(tool.name, brief.tools));
+    const offered = tools.tools.filter(tool => isAllowed(tool.name, assignment.tools));
     const form = answerFormOf(
-      brief.schema,
+      assignment.schema,
       offered.map(tool => tool.name),
     );
     if (!form.ok) return failed(form.error);
@@ -119,10 +119,10 @@ async function attempt(
   }
 
   async function loop(offered: readonly AnyTool[], form: AnswerForm): Promise<AgentOutcome> {
-    const request = modelRequest(brief, offered, form);
+    const request = modelRequest(assignment, offered, form);
     for (;;) {
       if (session.signal.aborted) return failed(canceledFailure());
-      const step = nextStep(conversation(), tokensUsed(entries), brief, form);
+      const step = nextStep(conversation(), tokensUsed(entries), assignment, form);
       switch (step.kind) {
         case 'done':
           return { kind: 'done', output: step.output };
@@ -133,7 +133,7 @@ async function attempt(
           break;
         case 'run-calls': {
           const over = await runCalls(step.turn, {
-            brief,
+            assignment,
             session,
             tools,
             form,
@@ -166,7 +166,7 @@ async function attempt(
       if (waits !== undefined) return { kind: 'blocked', reason: waits };
       return failed(taskFailure('budget-exceeded', `${reason} Raise the limit of the run to go on.`));
     }
-    const prompt = promptOf(conversation(), brief, system);
+    const prompt = promptOf(conversation(), assignment, system);
     const maxOutputTokens = outputLimit(admission.left, estimateTokens(prompt as unknown as Json), price);
     const startedAt = clock.now();
     let report: CallReport | undefined;
@@ -190,7 +190,7 @@ async function attempt(
         const hasSpent = usage !== undefined || content.length > 0;
         if (hasSpent) {
           const spent = usageOf(usage, { prompt: prompt as unknown as Json, content, price, wallMs, answerTool });
-          await spend(`${brief.task}/failed/${options.ids.mint()}`, { ...spent, toolCalls: 0 });
+          await spend(`${assignment.task}/failed/${options.ids.mint()}`, { ...spent, toolCalls: 0 });
         }
         // The remaining budget cut it short, not the model: the limit decides whether there may be more.
         const isCutShort = maxOutputTokens !== undefined && error.code === 'answer-truncated';
@@ -212,7 +212,7 @@ async function attempt(
     const last = entries[index];
     if (last?.kind !== 'assistant') return;
     const number = entries.slice(0, index + 1).filter(entry => entry.kind === 'assistant').length;
-    await spend(`${brief.task}/${number}`, last.usage);
+    await spend(`${assignment.task}/${number}`, last.usage);
   }
 
   async function spend(call: string, { estimated: _, ...usage }: CallUsage): Promise<void> {
@@ -220,9 +220,9 @@ async function attempt(
   }
 }
 
-function priceUnknown(brief: AgentBrief, model: string): TaskError {
+function priceUnknown(assignment: Assignment, model: string): TaskError {
   return taskFailure(
     'price-unknown',
-    `Node ${brief.node} uses ${model}, of which no price is known, in a run that limits its cost. Give the price of the model, use another one, or limit tokens instead.`,
+    `Node ${assignment.node} uses ${model}, of which no price is known, in a run that limits its cost. Give the price of the model, use another one, or limit tokens instead.`,
   );
 }

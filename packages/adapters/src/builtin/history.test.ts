@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { briefOf } from '../../test/builders.ts';
+import { assignmentOf } from '../../test/builders.ts';
 import { promptOf } from './prompt.ts';
 import { estimateTokens } from './token-estimate.ts';
 import { lastConversation, type TranscriptEntry } from './transcript.ts';
@@ -30,7 +30,7 @@ function conversation(turns: number) {
 }
 
 const rolesOf = (turns: number, history: { maxMessages?: number; maxTokens?: number }) =>
-  promptOf(conversation(turns), briefOf({ history }), 'the system').map(message => message.role);
+  promptOf(conversation(turns), assignmentOf({ history }), 'the system').map(message => message.role);
 
 describe('a history with limits', () => {
   it('[B21] keeps the system, the prompt and the newest turns, whole', () => {
@@ -41,7 +41,7 @@ describe('a history with limits', () => {
   });
 
   it('[B21] says what was left out', () => {
-    const [, user, assistant] = promptOf(conversation(3), briefOf({ history: { maxMessages: 3 } }), 'the system');
+    const [, user, assistant] = promptOf(conversation(3), assignmentOf({ history: { maxMessages: 3 } }), 'the system');
     expect(user).toMatchObject({
       content: [
         { text: 'Build it.' },
@@ -49,7 +49,7 @@ describe('a history with limits', () => {
       ],
     });
     expect(assistant).toMatchObject({ content: [{ text: 'Turn 3.' }, { toolCallId: 'c3' }] });
-    expect(JSON.stringify(promptOf(conversation(3), briefOf(), 's'))).not.toContain('left out');
+    expect(JSON.stringify(promptOf(conversation(3), assignmentOf(), 's'))).not.toContain('left out');
   });
 
   it('[B21] can be limited by tokens, which are rather counted too high', () => {
@@ -62,7 +62,7 @@ describe('a history with limits', () => {
   });
 
   it('[B21] comes out the same every time', () => {
-    const prompts = [1, 2].map(() => promptOf(conversation(4), briefOf({ history: { maxMessages: 6 } }), 's'));
+    const prompts = [1, 2].map(() => promptOf(conversation(4), assignmentOf({ history: { maxMessages: 6 } }), 's'));
     expect(prompts[0]).toEqual(prompts[1]);
   });
 });

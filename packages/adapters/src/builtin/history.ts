@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Json } from '@signalbox/model';
-import type { AgentBrief } from '@signalbox/runs';
+import type { Assignment } from '@signalbox/runs';
 import { estimateTokens } from './token-estimate.ts';
 
 type TurnMessages = readonly LanguageModelV4Message[];
@@ -11,7 +11,7 @@ type TurnMessages = readonly LanguageModelV4Message[];
  */
 export function trimmedHistory(
   turns: readonly TurnMessages[],
-  { maxMessages = Number.POSITIVE_INFINITY, maxTokens = Number.POSITIVE_INFINITY }: NonNullable<AgentBrief['history']>,
+  { maxMessages = Number.POSITIVE_INFINITY, maxTokens = Number.POSITIVE_INFINITY }: NonNullable<Assignment['history']>,
 ): { readonly turns: readonly TurnMessages[]; readonly left: number } {
   let messages = 1;
   let tokens = 0;

@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import type { AgentBrief } from '@signalbox/runs';
+import type { Assignment } from '@signalbox/runs';
 import type { AnyTool } from '@signalbox/state';
 import * as z from 'zod';
 import type { AnswerForm } from './final-answer.ts';
@@ -8,11 +8,11 @@ import { systemPrompt } from './preamble.ts';
 /** The constant part of an attempt's requests. */
 export type ModelRequest = Omit<LanguageModelV4CallOptions, 'prompt' | 'abortSignal'> & { readonly system: string };
 
-export function modelRequest(brief: AgentBrief, offered: readonly AnyTool[], form: AnswerForm): ModelRequest {
+export function modelRequest(assignment: Assignment, offered: readonly AnyTool[], form: AnswerForm): ModelRequest {
   const tools = [...offered.map(functionTool), ...(form.kind === 'tool' ? [form.tool] : [])];
   return {
     system: systemPrompt(
-      brief,
+      assignment,
       offered.map(tool => tool.name),
       form,
     ),

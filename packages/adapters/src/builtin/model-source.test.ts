@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { AgentBrief } from '@signalbox/runs';
+import type { Assignment } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
-import { briefOf } from '../../test/builders.ts';
+import { assignmentOf } from '../../test/builders.ts';
 import { readModelEnvironment } from './model-environment.ts';
 import { createModelSource } from './model-source.ts';
 import { LIST_PRICES, priceOf } from './prices.ts';
@@ -14,11 +14,11 @@ const all = {
   GEMINI_API_KEY: 'key-of-google',
 };
 
-async function resolve(brief: Partial<AgentBrief>, variables: Record<string, string | undefined> = all) {
-  return createModelSource(readModelEnvironment(variables))(briefOf(brief));
+async function resolve(assignment: Partial<Assignment>, variables: Record<string, string | undefined> = all) {
+  return createModelSource(readModelEnvironment(variables))(assignmentOf(assignment));
 }
 
-describe('the model of a brief', () => {
+describe('the model of an assignment', () => {
   it.each([
     [{ model: 'anthropic:claude-x' }, 'anthropic', 'claude-x', 'anthropic.messages'],
     [{ model: 'openai:gpt-x' }, 'openai', 'gpt-x', 'openai.responses'],
@@ -30,8 +30,8 @@ describe('the model of a brief', () => {
     [{ model: 'gemini-x' }, 'google', 'gemini-x', 'google.generative-ai'],
     [{ vendor: 'codex', model: 'anything' }, 'openai', 'anything', 'openai.responses'],
     [{ vendor: 'claude', model: 'openai:gpt-x' }, 'openai', 'gpt-x', 'openai.responses'],
-  ] as const)('[B1] %j is %s %s', async (brief, provider, model, sdk) => {
-    const resolved = await resolve(brief);
+  ] as const)('[B1] %j is %s %s', async (assignment, provider, model, sdk) => {
+    const resolved = await resolve(assignment);
     expect(resolved).toMatchObject({
       ok: true,
       value: { name: { provider, model }, model: { modelId: model, provider: sdk } },
@@ -59,8 +59,8 @@ describe('the model of a brief', () => {
     [{ vendor: 'openai' }, 'OPENAI_API_KEY'],
     [{ vendor: 'gemini' }, 'GOOGLE_GENERATIVE_AI_API_KEY'],
     [{ vendor: 'any' }, 'ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY'],
-  ] as const)('[B2] without a key %j says which variable to set', async (brief, variable) => {
-    const resolved = await resolve(brief, { ANTHROPIC_API_KEY: ' ' });
+  ] as const)('[B2] without a key %j says which variable to set', async (assignment, variable) => {
+    const resolved = await resolve(assignment, { ANTHROPIC_API_KEY: ' ' });
     expect(resolved).toEqual({
       ok: false,
       error: { class: 'terminal', code: 'key-missing', message: expect.stringContaining(`Set ${variable} `) },

@@ -1,6 +1,6 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { err, ok, type Result } from '@signalbox/model';
-import type { AgentBrief, ModelName, TaskError } from '@signalbox/runs';
+import type { Assignment, ModelName, TaskError } from '@signalbox/runs';
 import { taskFailure } from '../attempt/task-failure.ts';
 import type { ModelEnvironment, ProviderAccess } from './model-environment.ts';
 import { loadScriptedModel } from './scripted-model.ts';
@@ -18,7 +18,7 @@ export interface ResolvedModel {
   readonly keyVariable?: string;
 }
 
-export type ModelOf = (brief: AgentBrief) => Promise<Result<ResolvedModel, TaskError>>;
+export type ModelOf = (assignment: Assignment) => Promise<Result<ResolvedModel, TaskError>>;
 
 const providers = ['anthropic', 'openai', 'openai-chat', 'google', 'scripted'] as const;
 type Provider = (typeof providers)[number];
@@ -72,19 +72,19 @@ const families: readonly (readonly [RegExp, Remote])[] = [
   [/^(gemini-|gemma-)/, 'google'],
 ];
 
-/** Finds the model that a brief asks for. */
+/** Finds the model that an assignment asks for. */
 export function createModelSource(environment: ModelEnvironment): ModelOf {
-  return async brief => {
-    const chosen = chooseModel(brief, environment);
+  return async assignment => {
+    const chosen = chooseModel(assignment, environment);
     if (!chosen.ok) return chosen;
     const { provider, model } = chosen.value;
-    if (provider === 'scripted') return loadScriptedModel(model, brief.planDirectory);
+    if (provider === 'scripted') return loadScriptedModel(model, assignment.planDirectory);
     const vendor = vendors[provider];
     const { keyVariables, urlVariable, defaultUrl, version } = vendorAccess[provider];
     const { key, baseUrl } = vendor.access(environment);
-    if (key === undefined) return err(keyMissing(brief, `${provider}:${model}`, keyVariables[0]));
+    if (key === undefined) return err(keyMissing(assignment, `${provider}:${model}`, keyVariables[0]));
     const baseURL = baseUrl === undefined ? defaultUrl : addressOf(baseUrl, version);
-    if (baseURL === undefined) return err(addressInvalid(brief, urlVariable));
+    if (baseURL === undefined) return err(addressInvalid(assignment, urlVariable));
     return ok({
       name: { provider, model },
       model: await vendor.create({ apiKey: key, baseURL }, model),
@@ -96,31 +96,31 @@ export function createModelSource(environment: ModelEnvironment): ModelOf {
 }
 
 function chooseModel(
-  brief: AgentBrief,
+  assignment: Assignment,
   environment: ModelEnvironment,
 ): Result<{ readonly provider: Provider; readonly model: string }, TaskError> {
-  const wanted = brief.model?.trim() || defaultModel(brief.vendor, environment);
+  const wanted = assignment.model?.trim() || defaultModel(assignment.vendor, environment);
   if (wanted === undefined)
-    return err(keyMissing(brief, undefined, 'ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY'));
+    return err(keyMissing(assignment, undefined, 'ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY'));
   const colon = wanted.indexOf(':');
   if (colon < 0) {
-    const provider = providerOf(brief.vendor) ?? families.find(([names]) => names.test(wanted))?.[1];
-    return provider === undefined ? err(unknownModel(brief, wanted)) : ok({ provider, model: wanted });
+    const provider = providerOf(assignment.vendor) ?? families.find(([names]) => names.test(wanted))?.[1];
+    return provider === undefined ? err(unknownModel(assignment, wanted)) : ok({ provider, model: wanted });
   }
   const provider = providers.find(name => name === wanted.slice(0, colon));
   const model = wanted.slice(colon + 1).trim();
-  return provider === undefined || model === '' ? err(unknownModel(brief, wanted)) : ok({ provider, model });
+  return provider === undefined || model === '' ? err(unknownModel(assignment, wanted)) : ok({ provider, model });
 }
 
 /** Without a vendor, the first provider that has a key. */
-function defaultModel(vendor: AgentBrief['vendor'], environment: ModelEnvironment): string | undefined {
+function defaultModel(vendor: Assignment['vendor'], environment: ModelEnvironment): string | undefined {
   if (vendor !== 'any') return DEFAULT_MODELS[vendor];
   if (environment.anthropic.key !== undefined) return DEFAULT_MODELS.claude;
   if (environment.openai.key !== undefined) return DEFAULT_MODELS.openai;
   return environment.google.key === undefined ? undefined : DEFAULT_MODELS.gemini;
 }
 
-function providerOf(vendor: AgentBrief['vendor']): Remote | undefined {
+function providerOf(vendor: Assignment['vendor']): Remote | undefined {
   switch (vendor) {
     case 'claude':
       return 'anthropic';
@@ -134,27 +134,27 @@ function providerOf(vendor: AgentBrief['vendor']): Remote | undefined {
   }
 }
 
-function keyMissing(brief: AgentBrief, model: string | undefined, variable: string): TaskError {
+function keyMissing(assignment: Assignment, model: string | undefined, variable: string): TaskError {
   const wants =
     model === undefined
       ? 'names no model, and there is a key for none'
       : `asks for ${model}, and there is no key for it`;
   return taskFailure(
     'key-missing',
-    `Node ${brief.node} ${wants}. Set ${variable} where Signalbox is started, or use a model that needs no key: "scripted:FILE.json".`,
+    `Node ${assignment.node} ${wants}. Set ${variable} where Signalbox is started, or use a model that needs no key: "scripted:FILE.json".`,
   );
 }
 
-function addressInvalid(brief: AgentBrief, variable: string): TaskError {
+function addressInvalid(assignment: Assignment, variable: string): TaskError {
   return taskFailure(
     'address-invalid',
-    `Node ${brief.node} cannot reach its model: ${variable} is not an address such as https://host/v1, without a name, a password or a query.`,
+    `Node ${assignment.node} cannot reach its model: ${variable} is not an address such as https://host/v1, without a name, a password or a query.`,
   );
 }
 
-function unknownModel(brief: AgentBrief, wanted: string): TaskError {
+function unknownModel(assignment: Assignment, wanted: string): TaskError {
   return taskFailure(
     'model-unknown',
-    `Node ${brief.node} asks for the model ${JSON.stringify(wanted)}, of which no provider is known. Write provider:model with one of ${providers.join(', ')}.`,
+    `Node ${assignment.node} asks for the model ${JSON.stringify(wanted)}, of which no provider is known. Write provider:model with one of ${providers.join(', ')}.`,
   );
 }

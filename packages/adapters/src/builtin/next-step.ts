@@ -1,5 +1,5 @@
 import type { Json } from '@signalbox/model';
-import type { AgentBrief, TaskError } from '@signalbox/runs';
+import type { Assignment, TaskError } from '@signalbox/runs';
 import { answerInText, MAX_CORRECTIONS } from '../attempt/answer-check.ts';
 import { taskFailure } from '../attempt/task-failure.ts';
 import type { AnswerForm } from './final-answer.ts';
@@ -17,7 +17,7 @@ export type Step =
 export function nextStep(
   conversation: Conversation,
   tokens: number,
-  brief: Pick<AgentBrief, 'node' | 'maxTurns' | 'maxTokens'>,
+  assignment: Pick<Assignment, 'node' | 'maxTurns' | 'maxTokens'>,
   form: AnswerForm,
 ): Step {
   const turn = conversation.turns.at(-1);
@@ -27,7 +27,7 @@ export function nextStep(
   if (answered.kind === 'output') return { kind: 'done', output: answered.output };
   if (answered.kind === 'invalid') {
     const invalid = conversation.turns.filter(one => answerOf(one, form).kind === 'invalid').length;
-    if (invalid > MAX_CORRECTIONS) return { kind: 'fail', error: outputInvalid(brief, answered.problem) };
+    if (invalid > MAX_CORRECTIONS) return { kind: 'fail', error: outputInvalid(assignment, answered.problem) };
     if (turn.calls.length === 0 && turn.correction === undefined) {
       return { kind: 'correct', text: `The answer does not fit. ${answered.problem}\n${askAgain(form)}` };
     }
@@ -35,14 +35,14 @@ export function nextStep(
   return limited();
 
   function limited(): Step {
-    const { maxTurns, maxTokens } = brief;
+    const { maxTurns, maxTokens } = assignment;
     const reached = turn === undefined ? '' : ` It last said: ${JSON.stringify(textOfTurn(turn).slice(0, 500))}`;
     if (conversation.turns.length >= maxTurns) {
-      const message = `Node ${brief.node} took its ${maxTurns} turns without a final answer. Raise maxTurns, or ask for less.${reached}`;
+      const message = `Node ${assignment.node} took its ${maxTurns} turns without a final answer. Raise maxTurns, or ask for less.${reached}`;
       return { kind: 'fail', error: taskFailure('turns-exhausted', message) };
     }
     if (maxTokens !== undefined && tokens >= maxTokens) {
-      const message = `Node ${brief.node} used ${tokens} of its ${maxTokens} tokens without a final answer. Raise maxTokens, or ask for less.${reached}`;
+      const message = `Node ${assignment.node} used ${tokens} of its ${maxTokens} tokens without a final answer. Raise maxTokens, or ask for less.${reached}`;
       return { kind: 'fail', error: taskFailure('tokens-exhausted', message) };
     }
     return { kind: 'ask-model' };
@@ -78,9 +78,9 @@ function askAgain(form: AnswerForm): string {
     : 'Answer again, with nothing but JSON that fits the schema.';
 }
 
-function outputInvalid(brief: Pick<AgentBrief, 'node'>, problem: string): TaskError {
+function outputInvalid(assignment: Pick<Assignment, 'node'>, problem: string): TaskError {
   return taskFailure(
     'output-invalid',
-    `Node ${brief.node} gave ${MAX_CORRECTIONS + 1} answers that do not fit its schema. The last: ${problem}`,
+    `Node ${assignment.node} gave ${MAX_CORRECTIONS + 1} answers that do not fit its schema. The last: ${problem}`,
   );
 }

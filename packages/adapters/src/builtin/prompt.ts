@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
-import type { AgentBrief } from '@signalbox/runs';
+import type { Assignment } from '@signalbox/runs';
 import { trimmedHistory } from './history.ts';
 import type { Conversation, Turn } from './transcript.ts';
 
@@ -9,14 +9,14 @@ const CACHED = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const;
 /** The messages of the next request, built from the transcript. */
 export function promptOf(
   conversation: Conversation,
-  brief: Pick<AgentBrief, 'prompt' | 'history'>,
+  assignment: Pick<Assignment, 'prompt' | 'history'>,
   system: string,
 ): LanguageModelV4Prompt {
-  const { turns, left } = trimmedHistory(conversation.turns.map(messagesOf), brief.history ?? {});
+  const { turns, left } = trimmedHistory(conversation.turns.map(messagesOf), assignment.history ?? {});
   const notes = [conversation.begun.note, left === 0 ? undefined : leftOut(left)].filter(note => note !== undefined);
   const user: LanguageModelV4Message = {
     role: 'user',
-    content: [brief.prompt, ...notes].map(text => ({ type: 'text', text: text.trim() === '' ? 'Begin.' : text })),
+    content: [assignment.prompt, ...notes].map(text => ({ type: 'text', text: text.trim() === '' ? 'Begin.' : text })),
   };
   const messages = [user, ...turns.flat()];
   const last = messages.at(-1);

@@ -1,4 +1,4 @@
-import type { AgentBrief, TaskError } from '@signalbox/runs';
+import type { Assignment, TaskError } from '@signalbox/runs';
 import { taskFailure } from '../attempt/task-failure.ts';
 import { lastConversation, type TranscriptEntry, textOfTurn } from './transcript.ts';
 
@@ -8,11 +8,11 @@ export type Start =
   | { readonly kind: 'refuse'; readonly error: TaskError };
 
 /** Whether to resume from the transcript. An attempt that waited for people and was answered resumes, whatever the crash policy. */
-export function startOf(entries: readonly TranscriptEntry[], brief: AgentBrief): Start {
-  const conversation = lastConversation(entries, brief.task);
+export function startOf(entries: readonly TranscriptEntry[], assignment: Assignment): Start {
+  const conversation = lastConversation(entries, assignment.task);
   if (conversation === undefined) return { kind: 'begin' };
   if (conversation.turns.length === 0 || conversation.waits) return { kind: 'go-on' };
-  switch (brief.resume) {
+  switch (assignment.resume) {
     case 'continue':
       return { kind: 'go-on' };
     case 'restart': {
@@ -27,7 +27,7 @@ export function startOf(entries: readonly TranscriptEntry[], brief: AgentBrief):
     case 'fail': {
       const last = conversation.turns.at(-1);
       const said = last === undefined ? '' : ` It last said: ${JSON.stringify(textOfTurn(last).slice(0, 300))}`;
-      const message = `Node ${brief.node} was interrupted after ${conversation.turns.length} turns, and its plan says not to go on by itself (resume="fail"). Look at its transcript, then retry it with resume="continue" or "restart".${said}`;
+      const message = `Node ${assignment.node} was interrupted after ${conversation.turns.length} turns, and its plan says not to go on by itself (resume="fail"). Look at its transcript, then retry it with resume="continue" or "restart".${said}`;
       return { kind: 'refuse', error: taskFailure('resume-refused', message) };
     }
   }

@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, json } from '@signalbox/model';
-import type { AgentBrief, AgentOutcome, AgentSession, Resolution } from '@signalbox/runs';
+import type { AgentOutcome, AgentSession, Assignment, Resolution } from '@signalbox/runs';
 import { type AnyTool, isAllowed, needsApproval, type ToolOutcome } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import { heldChoiceOf, heldQuestion } from '../attempt/held-changes.ts';
@@ -19,7 +19,7 @@ import {
 
 /** What the calls of a turn need from their attempt. */
 export interface ToolTurnContext {
-  readonly brief: AgentBrief;
+  readonly assignment: Assignment;
   readonly session: AgentSession;
   readonly tools: AgentTools;
   readonly form: AnswerForm;
@@ -85,13 +85,13 @@ function approvalOf(call: TurnCall, answer: Resolution | undefined): Approval {
 }
 
 /** The tool of a call that needs a person's approval. */
-function questioned(call: TurnCall, { brief, tools }: ToolTurnContext): AnyTool | undefined {
+function questioned(call: TurnCall, { assignment, tools }: ToolTurnContext): AnyTool | undefined {
   if (call.begun !== undefined || call.part.malformed !== undefined) return undefined;
   const tool = tools.tools.find(one => one.name === call.part.toolName);
-  if (tool === undefined || !isAllowed(tool.name, brief.tools)) return undefined;
+  if (tool === undefined || !isAllowed(tool.name, assignment.tools)) return undefined;
   // Nobody is asked about a call that cannot run.
   if (!tool.input.safeParse(call.part.input).success) return undefined;
-  return needsApproval(tool, brief.permissions) ? tool : undefined;
+  return needsApproval(tool, assignment.permissions) ? tool : undefined;
 }
 
 interface Run {
@@ -102,13 +102,13 @@ interface Run {
 
 async function runCall(call: TurnCall, answer: Resolution | undefined, context: ToolTurnContext): Promise<Run> {
   const { part, begun } = call;
-  const { brief, tools } = context;
+  const { assignment, tools } = context;
   if (part.malformed !== undefined)
     return refused(`The input is not a JSON object, so nothing was run: ${part.malformed.slice(0, 500)}`);
   const tool = tools.tools.find(one => one.name === part.toolName);
   if (tool === undefined)
     return refused(`There is no tool named ${JSON.stringify(part.toolName)}. Use one of those that were offered.`);
-  if (!isAllowed(tool.name, brief.tools))
+  if (!isAllowed(tool.name, assignment.tools))
     return refused(`The tool ${tool.name} is denied here, so nothing was run. Do without it.`);
   if (begun !== undefined) {
     const fate = await tools.fateOf?.(call.id);

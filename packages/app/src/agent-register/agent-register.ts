@@ -1,6 +1,6 @@
 import { AGENT_ROWS, type AgentRow, type InstalledAgent } from '@signalbox/adapters/agents';
 import { err, ok, type Result } from '@signalbox/model';
-import type { AgentBrief } from '@signalbox/runs';
+import type { Assignment } from '@signalbox/runs';
 import { readCustomAgents } from './custom-agents.ts';
 import { findInstalled } from './installed-agents.ts';
 
@@ -9,8 +9,8 @@ export interface AgentRegister {
   rows(): Result<readonly AgentRow[], string>;
   /** The agent's program on this machine; undefined if there is none. */
   installed(row: AgentRow): InstalledAgent | undefined;
-  /** The agent that does the work of a brief: one that is installed, or the one that comes along. */
-  choose(brief: Pick<AgentBrief, 'vendor' | 'plugin'>): AgentChoice;
+  /** The agent that does the work of an assignment: one that is installed, or the one that comes along. */
+  choose(assignment: Pick<Assignment, 'vendor' | 'plugin'>): AgentChoice;
 }
 
 type AgentChoice =

@@ -2,7 +2,7 @@ import * as os from 'node:os';
 import path from 'node:path';
 import type { AgentRow } from '@signalbox/adapters/agents';
 import { Bug, err, ok } from '@signalbox/model';
-import type { AgentBrief, AgentRunner, TaskError, TurnSurface } from '@signalbox/runs';
+import type { AgentRunner, Assignment, TaskError, TurnSurface } from '@signalbox/runs';
 import type { CommandSandbox } from '@signalbox/state';
 import { type AgentRegister, openAgentRegister } from '../agent-register/agent-register.ts';
 import { pathEntries } from '../agent-register/installed-agents.ts';
@@ -55,9 +55,9 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
   async function load(): Promise<AgentRunner> {
     const { createAcpRunner } = await import('@signalbox/adapters/acp');
     return createAcpRunner({
-      async agentOf(brief) {
-        const choice = register.choose(brief);
-        if (choice.kind !== 'installed') throw new Bug(`node ${brief.node} has no agent over ACP`);
+      async agentOf(assignment) {
+        const choice = register.choose(assignment);
+        if (choice.kind !== 'installed') throw new Bug(`node ${assignment.node} has no agent over ACP`);
         const { row, installed } = choice;
         const refusal = await findSandbox(row);
         return refusal === undefined ? ok({ row, installed, variables: variablesOf(row, env) }) : err(refusal);
@@ -66,8 +66,8 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
         if (sandbox === undefined) throw new Bug('an agent is started before its sandbox is known');
         return startAgent(launch, sandbox === 'unconfined' ? undefined : sandbox, { homes, closed });
       },
-      async benchFor(brief, turn) {
-        const bench = await tools.open(brief, [turn]);
+      async benchFor(assignment, turn) {
+        const bench = await tools.open(assignment, [turn]);
         if (bench.ok) return bench;
         return err({ class: 'terminal', code: bench.error.code, message: bench.error.message });
       },
@@ -82,24 +82,24 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
   }
 
   return {
-    async run(brief, session) {
-      const choice = register.choose(brief);
-      if (choice.kind === 'builtin' && (brief.apply ?? 'auto') !== 'auto')
-        return { kind: 'failed', error: notHeld(brief) };
-      if (choice.kind === 'builtin') return builtin.run(brief, session);
-      if (choice.kind === 'missing') return { kind: 'failed', error: notInstalled(brief, choice.message) };
-      if (await hasCostLimit(store, brief.run)) costLimited.add(brief.run);
+    async run(assignment, session) {
+      const choice = register.choose(assignment);
+      if (choice.kind === 'builtin' && (assignment.apply ?? 'auto') !== 'auto')
+        return { kind: 'failed', error: notHeld(assignment) };
+      if (choice.kind === 'builtin') return builtin.run(assignment, session);
+      if (choice.kind === 'missing') return { kind: 'failed', error: notInstalled(assignment, choice.message) };
+      if (await hasCostLimit(store, assignment.run)) costLimited.add(assignment.run);
       loading ??= load();
-      return (await loading).run(brief, session);
+      return (await loading).run(assignment, session);
     },
   };
 }
 
-function notInstalled({ node }: AgentBrief, why: string): TaskError {
+function notInstalled({ node }: Assignment, why: string): TaskError {
   return { class: 'terminal', code: 'agent-missing', message: `The agent of node ${node} cannot be used. ${why}` };
 }
 
-function notHeld({ node, apply }: AgentBrief): TaskError {
+function notHeld({ node, apply }: Assignment): TaskError {
   const message = `Node ${node} has apply="${apply}", and its agent is the built-in one, whose tools write files at once. Name an installed agent as its plugin (signalbox agents ls), or use apply="auto".`;
   return { class: 'terminal', code: 'apply-refused', message };
 }

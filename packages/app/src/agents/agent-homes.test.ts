@@ -4,7 +4,7 @@ import * as fs from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { err, failure, type RunId } from '@signalbox/model';
-import type { AgentBrief, AgentSession } from '@signalbox/runs';
+import type { AgentSession, Assignment } from '@signalbox/runs';
 import { findProcess, type LayerEntry, LayerRefused } from '@signalbox/state';
 import { describe, expect, it } from 'vitest';
 import { memoryRun } from '../../test/support/run-builders.ts';
@@ -60,8 +60,8 @@ describe('an agent without a sandbox', () => {
     const missing = failure('tool/sandbox-missing', { message: 'there is no bwrap', suggestion: 'Install it.' });
     const tools = { ...openAgentTools(data, machine), sandbox: async () => err(missing) };
     const agents = acpAgents({ machine, tools, store: store as never, env: {}, dataDirectory: data, parkMs: 0 });
-    const brief = { run: run as RunId, node: 'n', vendor: 'any', plugin: 'own' } as unknown as AgentBrief;
-    expect(await agents.run(brief, {} as AgentSession)).toMatchObject({
+    const assignment = { run: run as RunId, node: 'n', vendor: 'any', plugin: 'own' } as unknown as Assignment;
+    expect(await agents.run(assignment, {} as AgentSession)).toMatchObject({
       kind: 'failed',
       error: {
         ...{ class: 'terminal', code: 'sandbox-missing' },

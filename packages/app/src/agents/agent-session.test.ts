@@ -1,5 +1,5 @@
 import { createSecretFilter, err, failure, knownSecretOf, portableHasher, type RunId } from '@signalbox/model';
-import type { AgentBrief, RunReader, StopVerdict } from '@signalbox/runs';
+import type { Assignment, RunReader, StopVerdict } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
 import { until } from '../../test/support/until.ts';
@@ -11,7 +11,7 @@ import { createRateLimitDesk } from './rate-limit-desk.ts';
 async function openSession(verdict: StopVerdict = { kind: 'go' }) {
   const machine = manualMachine();
   const { store, run } = await memoryRun(machine);
-  const brief: AgentBrief = {
+  const assignment: Assignment = {
     run,
     task: someTask,
     node: someNode,
@@ -35,8 +35,8 @@ async function openSession(verdict: StopVerdict = { kind: 'go' }) {
     verdict: async () => verdict,
     progress: () => {},
   };
-  const open = () => openAgentSession(ports, brief, new AbortController().signal);
-  return { machine, store, run, brief, ports, open };
+  const open = () => openAgentSession(ports, assignment, new AbortController().signal);
+  return { machine, store, run, assignment, ports, open };
 }
 
 const mac = (text: string) => portableHasher(`key ${text}`).slice(7);
@@ -68,8 +68,8 @@ describe('the session of an agent', () => {
   });
 
   it('[A244] keeps no secret of what is said, also where it comes in pieces, and gives back what it kept', async () => {
-    const { machine, store, run, ports, brief } = await openSession();
-    const session = await openAgentSession({ ...ports, secrets }, brief, new AbortController().signal);
+    const { machine, store, run, ports, assignment } = await openSession();
+    const session = await openAgentSession({ ...ports, secrets }, assignment, new AbortController().signal);
     for (const piece of ['Say open-', 'sesame', '-42 at', ' the door.']) {
       session.stream('token', piece);
       machine.pass(100);
@@ -81,7 +81,7 @@ describe('the session of an agent', () => {
     expect(kept).toEqual([{ role: 'assistant', content: 'It is [redacted: DOOR].' }]);
     expect(await session.transcript()).toEqual(kept);
     await session.close();
-    const chunks = await store.stream(run, brief.task, 0, 100);
+    const chunks = await store.stream(run, assignment.task, 0, 100);
     const said = (kind: string) => chunks.filter(chunk => chunk.kind === kind).map(({ payload }) => payload);
     expect(said('token').join('')).toBe('Say [redacted: DOOR] at the door.');
     // Text that only looks like the start of a secret is released when nothing follows it.
@@ -120,14 +120,14 @@ describe('the session of an agent', () => {
   });
 
   it('[A700] has nothing once its patience is over, it is canceled or the question was taken back', async () => {
-    const { machine, ports, brief, run, open } = await openSession();
+    const { machine, ports, assignment, run, open } = await openSession();
     const session = await open();
     const parked = session.answered(question, 1000);
     await opened(ports.reader, run);
     machine.pass(1000);
     expect(await parked).toBeUndefined();
     const aborter = new AbortController();
-    const canceled = (await openAgentSession(ports, brief, aborter.signal)).answered(question, 600_000);
+    const canceled = (await openAgentSession(ports, assignment, aborter.signal)).answered(question, 600_000);
     aborter.abort();
     expect(await canceled).toBeUndefined();
     expect(await opened(ports.reader, run)).toHaveLength(1);
@@ -192,9 +192,9 @@ describe('the session of an agent', () => {
   });
 
   it('[A22] says so when nothing more can be kept', async () => {
-    const { brief, ports } = await openSession();
+    const { assignment, ports } = await openSession();
     const broken = { ...ports, commit: { commit: async () => err(failure('STORE_IO_FAILED', FULL)) } };
-    const session = await openAgentSession(broken, brief, new AbortController().signal);
+    const session = await openAgentSession(broken, assignment, new AbortController().signal);
     await expect(session.keep([{ role: 'assistant' }])).rejects.toThrow(SessionFault);
   });
 });
@@ -287,11 +287,11 @@ describe('the events of what an agent keeps', () => {
   });
 
   it('[A580] are neither lost nor told twice when a commit fails', async () => {
-    const { machine, store, run, brief, ports } = await openSession();
+    const { machine, store, run, assignment, ports } = await openSession();
     let fails = 1;
     const commit: typeof store.commit = async (writes, guard) =>
       fails-- > 0 ? err(failure('STORE_IO_FAILED', FULL)) : store.commit(writes, guard);
-    const session = await openAgentSession({ ...ports, commit: { commit } }, brief, new AbortController().signal);
+    const session = await openAgentSession({ ...ports, commit: { commit } }, assignment, new AbortController().signal);
     session.stream('token', 'Hm.');
     session.stream('tool_start', start('c1'));
     machine.pass(100);
@@ -308,11 +308,11 @@ describe('the events of what an agent keeps', () => {
   });
 
   it('[A580] what could not be kept is not kept later', async () => {
-    const { store, run, brief, ports } = await openSession();
+    const { store, run, assignment, ports } = await openSession();
     let fails = 1;
     const commit: typeof store.commit = async (writes, guard) =>
       fails-- > 0 ? err(failure('STORE_IO_FAILED', FULL)) : store.commit(writes, guard);
-    const session = await openAgentSession({ ...ports, commit: { commit } }, brief, new AbortController().signal);
+    const session = await openAgentSession({ ...ports, commit: { commit } }, assignment, new AbortController().signal);
     await expect(session.keep([{ kind: 'assistant', content: [] }])).rejects.toThrow(SessionFault);
     await session.close();
     expect([await told(store, run), await session.transcript()]).toEqual([[], []]);

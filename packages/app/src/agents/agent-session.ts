@@ -8,9 +8,9 @@ import {
 } from '@signalbox/model';
 import type { TaskProgress } from '@signalbox/plan';
 import type {
-  AgentBrief,
   AgentQuestion,
   AgentSession,
+  Assignment,
   Commit,
   ModelName,
   RunReader,
@@ -51,13 +51,13 @@ export interface SessionPorts {
 /** What one attempt of an agent has of its run. `close` keeps what is left of the stream. */
 export async function openAgentSession(
   ports: SessionPorts,
-  brief: AgentBrief,
+  assignment: Assignment,
   signal: AbortSignal,
 ): Promise<AgentSession & { close(): Promise<void> }> {
   const { commit, reader, machine, decisions, rateLimits, secrets } = ports;
-  const { run, task, node, iteration } = brief;
-  const { messages, facts, nextIndex } = await readStream(reader, brief);
-  const told = transcriptEvents(brief, facts);
+  const { run, task, node, iteration } = assignment;
+  const { messages, facts, nextIndex } = await readStream(reader, assignment);
+  const told = transcriptEvents(assignment, facts);
   let next = nextIndex;
   let pending: { readonly kind: StreamChunk['kind']; payload: Json }[] = [];
   let lastFlush: Promise<unknown> = Promise.resolve();
@@ -207,7 +207,7 @@ export class SessionFault extends Error {
   override readonly name = 'SessionFault';
 }
 
-async function readStream(reader: RunReader, { run, task }: AgentBrief) {
+async function readStream(reader: RunReader, { run, task }: Assignment) {
   const messages: Json[] = [];
   const facts: StreamChunk[] = [];
   let nextIndex = 0;

@@ -11,7 +11,7 @@ import {
   type SessionId,
   timestampOf,
 } from '@signalbox/model';
-import type { AgentBrief } from '@signalbox/runs';
+import type { Assignment } from '@signalbox/runs';
 import {
   type AnyTool,
   type CheckpointLog,
@@ -63,7 +63,7 @@ import { checkpointFolder, placeFile, readPlace, recordKept, type TaskPlace } fr
 /** The tools of agents on their directories. Every call is a transaction whose traces are in the data directory. */
 export interface AgentTools {
   /** `more` is offered besides the tools at hand. */
-  open(brief: AgentBrief, more?: readonly AnyTool[]): Promise<Result<ToolBench, ErrorEnvelope>>;
+  open(assignment: Assignment, more?: readonly AnyTool[]): Promise<Result<ToolBench, ErrorEnvelope>>;
   /** The sandbox of this machine, looked for once. */
   sandbox(): Promise<SandboxDetection>;
   /** The tools that agents have on every directory. */

@@ -1,8 +1,8 @@
 import type { AgentNode, TaskOutcome } from '@signalbox/plan';
 import { type AgentRunner, HELD_BACK, type NodeKey, type RunRecord } from '@signalbox/runs';
 import type { RemoteRequest } from '../threads/thread-api.ts';
-import { agentBrief } from './agent-brief.ts';
 import { HeldBack, openAgentSession, SessionFault, type SessionPorts } from './agent-session.ts';
+import { assignmentOf } from './assignment.ts';
 
 /** One attempt of an agent at the work of its node. */
 export async function doAgentWork(
@@ -13,10 +13,10 @@ export async function doAgentWork(
   signal: AbortSignal,
 ): Promise<TaskOutcome> {
   const { node, totalIteration: iteration, ...of } = request;
-  const brief = agentBrief(record, { ...of, node: node.id as NodeKey, iteration }, node as AgentNode);
-  const session = await openAgentSession(ports, brief, signal);
+  const assignment = assignmentOf(record, { ...of, node: node.id as NodeKey, iteration }, node as AgentNode);
+  const session = await openAgentSession(ports, assignment, signal);
   try {
-    return await runner.run(brief, session);
+    return await runner.run(assignment, session);
   } catch (error) {
     if (error instanceof HeldBack) {
       const { message, retryAfterMs } = error;

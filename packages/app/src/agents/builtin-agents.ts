@@ -25,8 +25,8 @@ export function builtinAgents({ machine, tools, store, env }: BuiltinAgentsOptio
     );
     return createBuiltinRunner({
       modelOf: createModelSource(readModelEnvironment(env)),
-      async toolsFor(brief) {
-        const bench = await tools.open(brief, [artifactTool(artifacts, brief)]);
+      async toolsFor(assignment) {
+        const bench = await tools.open(assignment, [artifactTool(artifacts, assignment)]);
         if (bench.ok) return ok(bench.value);
         return err({ class: 'terminal', code: bench.error.code, message: bench.error.message });
       },
@@ -38,10 +38,10 @@ export function builtinAgents({ machine, tools, store, env }: BuiltinAgentsOptio
   }
 
   return {
-    async run(brief, session) {
-      if (await hasCostLimit(store, brief.run)) costLimited.add(brief.run);
+    async run(assignment, session) {
+      if (await hasCostLimit(store, assignment.run)) costLimited.add(assignment.run);
       loading ??= load();
-      return (await loading).run(brief, session);
+      return (await loading).run(assignment, session);
     },
   };
 }

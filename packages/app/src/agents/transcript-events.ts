@@ -1,5 +1,5 @@
 import type { Json } from '@signalbox/model';
-import type { AgentBrief, EventDraft, StreamChunk } from '@signalbox/runs';
+import type { Assignment, EventDraft, StreamChunk } from '@signalbox/runs';
 import * as z from 'zod';
 
 /**
@@ -38,7 +38,7 @@ type Call = Readonly<z.infer<typeof started>>;
 
 /** `kept` is what earlier attempts kept: a call that they began may end now. */
 export function transcriptEvents(
-  { node, task }: Pick<AgentBrief, 'node' | 'task'>,
+  { node, task }: Pick<Assignment, 'node' | 'task'>,
   kept: readonly StreamChunk[],
 ): TranscriptEvents {
   const known = new Map<string, Stage>();

@@ -1,8 +1,8 @@
 import { type ArtifactId, defined, deriveId, json } from '@signalbox/model';
 import {
-  type AgentBrief,
   type ArtifactInput,
   type ArtifactPorts,
+  type Assignment,
   draftArtifact,
   publishArtifact,
 } from '@signalbox/runs';
@@ -47,7 +47,7 @@ export const artifactToolForm: AnyTool = defineTool({
 });
 
 /** Lets an agent show something to people. A call repeated after a crash stores it once. */
-export function artifactTool(ports: ArtifactPorts, { run, task, node }: AgentBrief): AnyTool {
+export function artifactTool(ports: ArtifactPorts, { run, task, node }: Assignment): AnyTool {
   return defineTool({
     ...ARTIFACT_TOOL,
     input,

@@ -1,6 +1,6 @@
 import type { ResolvedModel } from '@signalbox/adapters/builtin';
 import { Bug, defined, type Json, type JsonObject, ok } from '@signalbox/model';
-import type { AgentBrief, AgentSession } from '@signalbox/runs';
+import type { AgentSession, Assignment } from '@signalbox/runs';
 import type { AnyTool, ToolRunner } from '@signalbox/state';
 import type { Machine } from '../machine.ts';
 import type { EffectivePrompt } from './projections/turn-prompt.ts';
@@ -13,7 +13,7 @@ type Request = Parameters<ResolvedModel['model']['doStream']>[0];
  */
 export async function effectivePrompt(
   machine: Pick<Machine, 'clock' | 'ids' | 'timers'>,
-  brief: AgentBrief,
+  assignment: Assignment,
   tools: readonly AnyTool[],
   begun: Json | undefined,
 ): Promise<EffectivePrompt | undefined> {
@@ -28,7 +28,7 @@ export async function effectivePrompt(
     toolsFor: async () => ok({ tools, runner: noTools, close: async () => {} }),
     ...machine,
   });
-  await runner.run(brief, recordedSession(begun));
+  await runner.run(assignment, recordedSession(begun));
   return heard === undefined ? undefined : promptOf(heard);
 }
 

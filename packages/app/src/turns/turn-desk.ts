@@ -20,7 +20,7 @@ import type { Machine } from '../machine.ts';
 import { effectivePrompt } from './effective-prompt.ts';
 import { type TurnArtifact, turnArtifacts } from './projections/turn-artifact.ts';
 import { type AuthoredPrompt, type EffectivePrompt, fullPrompt, promptBlocks } from './projections/turn-prompt.ts';
-import { lastBeginning, turnBrief } from './turn-brief.ts';
+import { lastBeginning, turnAssignment } from './turn-assignment.ts';
 import { turnChanges } from './turn-changes.ts';
 import { turnOf, turnsOf } from './turn-facts.ts';
 
@@ -85,13 +85,13 @@ export function createTurns({ dataDirectory, machine, reader, blobs, tools, clea
   /** The prompt, or why it cannot be rebuilt. */
   async function promptOf(record: RunRecord, { run, task }: TurnArtifact): Promise<MadePrompt | string> {
     const row = await reader.task(run, task);
-    const brief = row === undefined ? undefined : await turnBrief(reader, record, row);
-    if (brief === undefined) return 'The prompt of this turn is no longer known: its frame was collected.';
+    const assignment = row === undefined ? undefined : await turnAssignment(reader, record, row);
+    if (assignment === undefined) return 'The prompt of this turn is no longer known: its frame was collected.';
     if (tools === undefined) return 'The prompt of this turn cannot be rendered here: there are no agents.';
     const offered = [...(await tools.atHand()), artifactToolForm];
-    const effective = await effectivePrompt(machine, brief, offered, await lastBeginning(reader, run, task));
+    const effective = await effectivePrompt(machine, assignment, offered, await lastBeginning(reader, run, task));
     if (effective === undefined) return 'No model was asked in this turn: the schema of its answer cannot be used.';
-    return { effective, authored: brief };
+    return { effective, authored: assignment };
   }
 
   async function contentOf(

@@ -17,11 +17,11 @@ import type { UsageRecord } from '../usage/usage.ts';
  * 3. It ends soon after the session's signal is aborted.
  */
 export interface AgentRunner {
-  run(brief: AgentBrief, session: AgentSession): Promise<AgentOutcome>;
+  run(assignment: Assignment, session: AgentSession): Promise<AgentOutcome>;
 }
 
 /** An agent's assignment, as plain data. */
-export interface AgentBrief {
+export interface Assignment {
   readonly run: RunId;
   readonly task: TaskId;
   readonly node: NodeKey;

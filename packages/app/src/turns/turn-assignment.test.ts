@@ -1,7 +1,7 @@
 import { deriveId, type Json, type RunId, type Timestamp } from '@signalbox/model';
 import { type NodeKey, type RunRecord, type Task, taskIdOf } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
-import { lastBeginning, turnBrief } from './turn-brief.ts';
+import { lastBeginning, turnAssignment } from './turn-assignment.ts';
 
 const run = deriveId<RunId>('test', 'run');
 const node = 'write' as NodeKey;
@@ -13,7 +13,7 @@ const task = {
 const record = { id: run, workingDirectory: '/project', source: { entry: '/plans/a.tsx' } } as unknown as RunRecord;
 const data = {
   prompt: 'Write.',
-  system: 'Be brief.',
+  system: 'Be assignment.',
   permissions: 'gated',
   maxTurns: 3,
   resume: 'continue',
@@ -29,8 +29,8 @@ const frame = (rows: Readonly<Record<string, Json>>) => ({
 describe('what an agent was asked', () => {
   it('[A143] is what the frame has in which its task ended', async () => {
     const reader = frame({ node: { kind: 'claude', data }, status: { status: 'running', signature: 's' } });
-    expect(await turnBrief(reader, record, task)).toMatchObject({
-      ...{ run, node, attempt: 2, vendor: 'claude', prompt: 'Write.', system: 'Be brief.' },
+    expect(await turnAssignment(reader, record, task)).toMatchObject({
+      ...{ run, node, attempt: 2, vendor: 'claude', prompt: 'Write.', system: 'Be assignment.' },
       ...{ directory: '/project/docs', planDirectory: '/plans' },
     });
   });
@@ -40,7 +40,7 @@ describe('what an agent was asked', () => {
     ['the node was given something else since', { node: { kind: 'agent', data }, status: { signature: 'other' } }],
     ['the node is no agent', { node: { kind: 'task', data: {} }, status: { signature: 's' } }],
   ])('[A145] is not known where %s', async (_, rows) => {
-    expect(await turnBrief(frame(rows as Record<string, Json>), record, task)).toBeUndefined();
+    expect(await turnAssignment(frame(rows as Record<string, Json>), record, task)).toBeUndefined();
   });
 
   it('[A143] is what it was told when its last conversation began', async () => {

@@ -1,15 +1,15 @@
 import type { Json, RunId } from '@signalbox/model';
 import { type AgentNode, isAgentKind, type NodeKind } from '@signalbox/plan';
-import { type AgentBrief, chunksOf, type RunReader, type RunRecord, type Task, type TaskId } from '@signalbox/runs';
-import { agentBrief } from '../agents/agent-brief.ts';
+import { type Assignment, chunksOf, type RunReader, type RunRecord, type Task, type TaskId } from '@signalbox/runs';
+import { assignmentOf } from '../agents/assignment.ts';
 import { frameOf } from './turn-facts.ts';
 
-/** The brief of a task's agent, from the frame in which the task ended; undefined if that no longer has it. */
-export async function turnBrief(
+/** The assignment of a task's agent, from the frame in which the task ended; undefined if that no longer has it. */
+export async function turnAssignment(
   reader: Pick<RunReader, 'valueAt'>,
   record: RunRecord,
   task: Task,
-): Promise<AgentBrief | undefined> {
+): Promise<Assignment | undefined> {
   const { id: run } = record;
   const frame = frameOf(task);
   const [row, status] = await Promise.all([
@@ -23,7 +23,7 @@ export async function turnBrief(
   const { kind, data } = row as unknown as { readonly kind: NodeKind; readonly data: AgentNode['data'] };
   if (!isAgentKind(kind)) return undefined;
   const { id, node, iteration, retryCount } = task;
-  return agentBrief(record, { run, task: id, node, iteration, attempt: retryCount + 1 }, { kind, data });
+  return assignmentOf(record, { run, task: id, node, iteration, attempt: retryCount + 1 }, { kind, data });
 }
 
 /** The stored beginning of the agent's last conversation. */

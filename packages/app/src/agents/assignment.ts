@@ -1,17 +1,17 @@
 import path from 'node:path';
 import type { AgentNode } from '@signalbox/plan';
-import type { AgentBrief, RunRecord } from '@signalbox/runs';
+import type { Assignment, RunRecord } from '@signalbox/runs';
 import { planDirectory } from '../host/plan-files.ts';
 
 /** Which work it is, and which attempt at it. */
-export type BriefedWork = Pick<AgentBrief, 'run' | 'task' | 'node' | 'iteration' | 'attempt'>;
+export type AssignedWork = Pick<Assignment, 'run' | 'task' | 'node' | 'iteration' | 'attempt'>;
 
 /** What an agent is asked to do: its node, and where the run works. */
-export function agentBrief(
+export function assignmentOf(
   record: RunRecord,
-  { run, task, node, iteration, attempt }: BriefedWork,
+  { run, task, node, iteration, attempt }: AssignedWork,
   { kind, data }: Pick<AgentNode, 'kind' | 'data'>,
-): AgentBrief {
+): Assignment {
   const plan = planDirectory(record);
   const base = record.workingDirectory ?? plan;
   return {
