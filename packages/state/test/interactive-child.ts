@@ -6,7 +6,7 @@ import { must } from './builders.ts';
 const [root = '', home = ''] = process.argv.slice(2);
 const program = must(await detectSandbox()).open({
   ...{
-    command: ['sh', '-c', 'echo ready; while :; do echo x >> "$HOME/alive"; done'],
+    command: ['sh', '-c', 'echo x > "$HOME/alive"; echo ready; while :; do echo x >> "$HOME/alive"; done'],
     root,
     refused: [],
     readable: [],

@@ -323,7 +323,7 @@ describe('an unconfined program that stays', () => {
 
   it('[S246] is talked to, and its group is stopped with it', async () => {
     const program = unconfined(
-      'sh -c \'while :; do echo x >> alive; sleep 0.01; done\' & while read -r line; do echo "got $line"; done',
+      'sh -c \'while :; do echo x >> alive; sleep 0.01; done\' & until [ -s alive ]; do :; done; while read -r line; do echo "got $line"; done',
     );
     const next = lines(program);
     program.stdin.write('one\n');

@@ -142,7 +142,7 @@ async function attempt(
     for (;;) {
       const held = tools.held?.(call);
       if (held === undefined) return failed(await gone('They are not there any more.'));
-      const isReview = held.conflicts.length === 0;
+      const isReview = isHeld && held.conflicts.length === 0;
       const diff = isReview ? ((await tools.heldDiff?.(call)) ?? '') : '';
       if (isReview && assignment.apply === 'never') {
         await keep({ v: 1, kind: 'changes', call, applied: false, diff });
