@@ -15,6 +15,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   user: 'ada',
   name: 'ada',
   key: 'key',
+  task: 'do nothing',
   node: 'node',
   call: 'call',
   target: 'backup-of-nothing',
