@@ -120,6 +120,18 @@ describe('an agent that asks a person', () => {
     expect(said.join('')).toBe('1 allowed. 2 denied. 3 denied. ');
   });
 
+  it('[B52] [B70] may change nothing because it was allowed to ask', async () => {
+    const life = openAcpLife({ isOnLayer: true, ports: { turns: await bareSurface() } });
+    const task = createMemoryTask();
+    const outcome = await life.run(task.session(), [
+      {
+        ...{ do: 'ask', id: '1', kind: 'other', title: 'Ask', name: 'mcp__signalbox__request_decision', input: {} },
+        allowed: [{ do: 'write', file: 'made.txt', text: 'x' }],
+      },
+    ]);
+    expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'agent-violation' } });
+  });
+
   it('[B70] is not offered the tool if it cannot connect to it', async () => {
     const turns = await bareSurface();
     const life = openAcpLife({ ports: { turns }, setup: { noMcp: true } });

@@ -55,8 +55,9 @@ export function changes(kind: ToolKind): boolean {
 }
 
 /** Whether a tool of this kind may change files once it is allowed: nobody knows what another kind does. */
-export function mayChange(kind: ToolKind): boolean {
-  return changes(kind) || kind === 'other';
+export function mayChange(call: ToldCall): boolean {
+  const kind = kindOf(call);
+  return changes(kind) || (kind === 'other' && !isRequestForDecision(call));
 }
 
 export function decisionKindOf(kind: ToolKind): DecisionKind {

@@ -286,7 +286,7 @@ export function createTurnBook({ assignment, row, session, redact, now, violated
       call.permission = permission;
       if (permission.kind === 'allow') {
         if (permission.always) always.add(call.exact ?? exactTool(call.told));
-        if (mayChange(kindOf(call.told))) changesAllowed++;
+        if (mayChange(call.told)) changesAllowed++;
         start(call);
       } else {
         wasDenied = true;
@@ -299,7 +299,7 @@ export function createTurnBook({ assignment, row, session, redact, now, violated
     /** Whether an allowed call that is under way explains a write to this path. A call that names paths explains no others. */
     explains: (path: string) =>
       [...calls.values()].some(({ told: fields, permission, isEnded }) => {
-        if (permission?.kind !== 'allow' || isEnded || !mayChange(kindOf(fields))) return false;
+        if (permission?.kind !== 'allow' || isEnded || !mayChange(fields)) return false;
         const paths = pathsOf(fields);
         return kindOf(fields) === 'execute' || paths.length === 0 || paths.includes(path);
       }),
