@@ -12,7 +12,12 @@ import {
   type RunRecord,
 } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
-import { ANY_DIRECTORY_OPTION, askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import {
+  ANY_DIRECTORY_OPTION,
+  DATA_DIR_OPTION,
+  type DataFlags,
+  writableDataDirectory,
+} from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { followRun } from '../follow-run.ts';
 import type { RunOwner } from '../owner/run-owner.ts';
@@ -66,7 +71,7 @@ Exit codes: 0 done, applied or dropped, 1 failed, 2 usage, 3 waiting for a perso
       };
       if (!APPLY.includes(flags.apply))
         return refuse(usageError(`--apply must be ${APPLY.join(', ')}; got "${flags.apply}".`, 'Give one of them.'));
-      const dataDirectory = askedDataDirectory(flags.dataDir);
+      const dataDirectory = writableDataDirectory(flags.dataDir);
       const agent = agentFor(openAgentRegister({ dataDirectory, env: process.env }), flags);
       if (!agent.ok) return refuse(agent.error);
       const ending = signals.ending();
