@@ -13,6 +13,14 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2023',
+    // Whatever loads zod also loads the setting that keeps schemas from compiling themselves, before it makes any.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [{ name: 'schemas', test: /[\\/]node_modules[\\/]zod[\\/]|client[\\/]src[\\/]jitless/ }],
+        },
+      },
+    },
     // What others wrote and is in the page: a part of the published package's list of components.
     license: { fileName: 'licenses.json' },
   },

@@ -7,6 +7,9 @@ interface Shown {
   readonly schema?: unknown;
   readonly context?: unknown;
   readonly tool?: unknown;
+  readonly title?: unknown;
+  /** Says that the agent did not send the arguments of its call. */
+  readonly missing?: unknown;
   readonly input?: unknown;
   readonly why?: unknown;
 }
@@ -33,11 +36,16 @@ export function describeDecision({ run, decision, title = decision.node }: Shown
   const lines = [`${paint.strong(id)}  ${kind}  ${shown(title)} ${paint.faint(`of run ${run}`)}`];
   if (typeof asked.prompt === 'string') lines.push(...indented(asked.prompt));
   if (typeof asked.why === 'string' && asked.why !== '') lines.push(...indented(asked.why));
-  if (asked.tool !== undefined)
+  if (typeof asked.title === 'string') lines.push(...indented(asked.title));
+  if (typeof asked.missing === 'string') lines.push(...indented(asked.missing));
+  else if (asked.tool !== undefined)
     lines.push(...indented(`${String(asked.tool)} ${JSON.stringify(asked.input, null, 2)}`));
   if (asked.prompt === undefined && asked.tool === undefined)
     lines.push(...indented(JSON.stringify(proposal, null, 2)));
-  if (asked.context !== undefined) lines.push(...indented(JSON.stringify(asked.context, null, 2)));
+  const diff = (asked.context as { readonly diff?: unknown } | null | undefined)?.diff;
+  const context = typeof diff === 'string' ? { ...(asked.context as object), diff: undefined } : asked.context;
+  if (context !== undefined) lines.push(...indented(JSON.stringify(context, null, 2)));
+  if (typeof diff === 'string') lines.push(...indented(diff));
   for (const option of asked.options ?? []) {
     lines.push(
       `    --option ${shown(option.id)}${option.label === undefined ? '' : paint.faint(`  ${shown(option.label)}`)}`,
