@@ -25,6 +25,7 @@ const LONGEST: readonly string[] = [
   'packages/signalbox/test/program.test.ts',
   'packages/signalbox/test/private-modes.test.ts',
   'test/browser/run-page.test.ts',
+  'test/browser/console.test.ts',
   'packages/journal/test/power-loss.test.ts',
   'packages/signalbox/test/rebuilt-answers.test.ts',
   'packages/server/test/ends.test.ts',
