@@ -49,7 +49,7 @@ export interface AcpLifeOptions {
   readonly ports?: Partial<AcpPorts>;
   /** The agent works on a layer of the directory, which is not applied. */
   readonly isOnLayer?: boolean;
-  /** What the tools of an attempt know besides how to run. */
+  /** Replaces parts of an attempt's tools. */
   readonly tools?: Partial<AgentTools>;
 }
 

@@ -7,7 +7,7 @@ import { AGENT_ROWS, type AgentRow } from '../src/acp/index.ts';
 import { createMemoryTask, type MemoryTask } from './memory-session.ts';
 import { hasLayers, openRealLife, type RealLife, refusals } from './real-life.ts';
 
-/** What the model of an agent calls, and what makes the agent ask nobody. */
+/** The tools that an agent's model calls, and the settings with which the agent asks nobody. */
 interface Ways {
   /** Runs a command. */
   command(line: string): ScriptedCall;

@@ -37,7 +37,7 @@ export interface AgentLaunch {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** What the runner of agents over ACP needs from its caller. */
+/** The dependencies of the runner of agents over ACP. */
 export interface AcpPorts {
   agentOf(assignment: Assignment): Promise<Result<ChosenAgent, TaskError>>;
   start(launch: AgentLaunch): Result<AgentProcess, TaskError>;

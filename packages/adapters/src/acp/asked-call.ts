@@ -58,7 +58,7 @@ export interface Vendor {
 }
 
 /**
- * What a call asks for, without the agent's own ids: the same when it is asked again after a crash, in another session (R24).
+ * Identifies a call without the agent's own ids: the same when it is asked again after a crash, in another session (R24).
  * `input` replaces the arguments.
  */
 export function identityOf(call: ToldCall, vendor: Vendor, input?: JsonObject): string {

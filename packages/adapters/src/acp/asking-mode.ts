@@ -4,7 +4,7 @@ import { taskFailure } from '../attempt/task-failure.ts';
 import type { AgentRow } from './register.ts';
 import type { SessionUpdate } from './session-update.ts';
 
-/** What the agent last said about its mode and options. */
+/** The mode and options that the agent last reported. */
 export interface ReportedMode {
   /** The last mode that the agent reported by itself. */
   mode(): string | undefined;

@@ -118,7 +118,7 @@ export function createPermissionDesk(context: DeskContext) {
     },
     /** The kind of a question that nobody answered yet. */
     open: (): DecisionKind | undefined => [...open.values()][0],
-    /** What people said that the agent has not been told. With `all`, denials that it saw are repeated. */
+    /** Takes people's words that the agent has not been given. With `all`, denials that it saw are repeated. */
     takeWords(all: boolean): readonly string[] {
       const taken = [...words.splice(0), ...(all ? unsaid : [])];
       unsaid.length = 0;

@@ -110,7 +110,7 @@ export function proposalOf(
   });
 }
 
-/** What a person's answer means for a call. Anything that does not clearly allow it denies it. */
+/** The effect of a person's answer on a call. Anything that does not clearly allow it denies it. */
 export type Permission =
   | {
       readonly kind: 'allow';

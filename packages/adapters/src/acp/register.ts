@@ -2,7 +2,7 @@ import type { ToolKind } from '@agentclientprotocol/sdk';
 
 export type { ToolKind };
 
-/** What is known of one agent that speaks ACP: how it is started, how it is made to ask, and its quirks. Plain data. */
+/** One agent that speaks ACP, as plain data: how it is started, how it is made to ask, and its quirks. */
 export interface AgentRow {
   readonly id: 'claude' | 'codex' | 'gemini' | 'opencode' | 'goose' | 'copilot' | 'qwen' | (string & {});
   /** For people: "Claude Code". */

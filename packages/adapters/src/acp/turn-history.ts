@@ -15,7 +15,7 @@ const kept = z.discriminatedUnion('kind', [
   z.looseObject({ kind: z.literal('answer'), call: z.string(), output: z.json() }),
 ]);
 
-/** What earlier attempts of a task did. */
+/** The earlier attempts of a task. */
 export interface TurnHistory {
   /** The call of this attempt: of the last turn, if it has not ended. */
   readonly call: string;

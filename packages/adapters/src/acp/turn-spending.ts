@@ -12,8 +12,8 @@ export interface SpendingContext {
 }
 
 /**
- * What an agent reports that it spent. Each report is recorded once, as the difference to the last one; what it does not report is
- * unknown and is not recorded as zero spent but said to be unknown.
+ * The spending that an agent reports. Each report is recorded once, as the difference to the last one; amounts that it does not report are
+ * said to be unknown, never recorded as zero.
  */
 export function createTurnSpending({ session, model, prefix, now, toolCalls }: SpendingContext) {
   let records = 0;

@@ -11,7 +11,7 @@ export interface AgentTools {
   fateOf?(call: string): Promise<'committed' | 'undone' | 'held'>;
   /** Changes of a call that conflict with somebody else's; undefined if there are none. */
   held?(call: string): HeldChanges | undefined;
-  /** What held changes would do to the directory, as text for people. */
+  /** The effect of held changes on the directory, as text for people. */
   heldDiff?(call: string): Promise<string>;
   /** Ends a call whose changes are held. Undefined if the directory changed again: the person must be asked again. */
   settle?(call: string, choice: HeldChoice): Promise<ToolOutcome | undefined>;
