@@ -192,25 +192,26 @@ async function benchCollect(): Promise<void> {
 function deleteAll(file: string): number {
   const database = new DatabaseSync(file);
   database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on');
-  const ofRun = [
-    'intervals',
-    'transitions',
-    'tasks',
-    'decisions',
-    'artifacts',
-    'usage',
-    'stream',
-    'run_tags',
-    'run_details',
-  ];
+  const columnsOf = (table: string) =>
+    database
+      .prepare('select name from pragma_table_info(?)')
+      .all(table)
+      .map(({ name }) => String(name));
+  const tables = database
+    .prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'")
+    .all()
+    .map(({ name }) => ({ table: String(name), columns: columnsOf(String(name)) }));
   const numbers = database
     .prepare('select n from runs')
     .all()
     .map(row => Number(row.n));
-  const byRun = ofRun.map(table => database.prepare(`delete from ${table} where run = ?`));
-  const byPlace = ['frames', 'events'].map(table =>
-    database.prepare(`delete from ${table} where place between ? and ?`),
-  );
+  const hasRun = (columns: readonly string[]) => columns.includes('run');
+  const byRun = tables
+    .filter(({ columns }) => hasRun(columns))
+    .map(({ table }) => database.prepare(`delete from ${table} where run = ?`));
+  const byPlace = tables
+    .filter(({ columns }) => columns.includes('place') && !hasRun(columns))
+    .map(({ table }) => database.prepare(`delete from ${table} where place between ? and ?`));
   const last = database.prepare('delete from runs where n = ?');
   const from = performance.now();
   database.exec('begin immediate');
