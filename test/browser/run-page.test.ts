@@ -365,6 +365,21 @@ describe('its current state', () => {
     await page.locator('.run-note[data-kind=damaged]').getByText('damaged').waitFor();
   });
 
+  it('[K6] [A771] a run whose task failed resumes with a corrected plan', async () => {
+    const file = path.join(path.dirname(live.plan('review')), 'corrected.tsx');
+    const plan = (run: string) =>
+      `import { definePlan, Task } from 'signalbox';\nexport default definePlan({ name: 'corrected', render: () => <Task id="work" run={() => { ${run} }} /> });\n`;
+    writeFileSync(file, plan("throw new Error('a bug');"));
+    const { id } = given(await ada.client.start({ file }));
+    await untilStatus(id, 'failed');
+    writeFileSync(file, plan(''));
+    await open(`/runs/${id}`);
+    const completed = untilStatus(id, 'completed');
+    await menu('Resume with current plan files');
+    await completed;
+    rmSync(file);
+  });
+
   it('[K13] a missing run is reported', async () => {
     await open('/runs/01890000-0000-7000-8000-00000000dead');
     await page.getByRole('alert').getByText('This run cannot be shown').waitFor();

@@ -163,6 +163,7 @@ export {
   recoverOrphan,
 } from './tasks/orphan-policy.ts';
 export { releaseTask } from './tasks/release-task.ts';
+export { isRepairable } from './tasks/repairable.ts';
 export {
   DEFAULT_BACKOFF_MS,
   decideRetry,

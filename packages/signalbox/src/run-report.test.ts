@@ -40,7 +40,7 @@ it('a run that completed says what it came to', () => {
 });
 
 it('[X62] a run that failed says which nodes, why, and how to try again, with a corrected plan too', () => {
-  const failed = [{ node: 'the build', why: 'no\u001b[2J disk' }];
+  const failed = [{ node: 'the build', why: 'no\u001b[2J disk', isRepairable: false }];
   expect(
     end({ status: 'failed', error: { class: 'terminal', code: 'x', message: 'Node failed' } }, { failed }),
   ).toEqual([
@@ -50,8 +50,12 @@ it('[X62] a run that failed says which nodes, why, and how to try again, with a 
     "    Retry: signalbox retry RUN 'the build'",
     '  If you corrected the plan, first: signalbox resume RUN --use-current',
   ]);
-  const many = Array.from({ length: 7 }, (_, index) => ({ node: `n${index}`, why: 'w' }));
-  expect(end({ status: 'failed' }, { failed: many }).at(-2)).toBe('  … and 2 more');
+  const many = Array.from({ length: 7 }, (_, index) => ({ node: `n${index}`, why: 'w', isRepairable: true }));
+  expect(end({ status: 'failed' }, { failed: many }).slice(-2)).toEqual([
+    '  … and 2 more',
+    '  If you corrected the plan, instead: signalbox resume RUN --use-current',
+  ]);
+  expect(end({ status: 'failed' }, { failed: [...many, ...failed] }).at(-1)).toContain('corrected the plan, first:');
 });
 
 it('a run that waits says for what, and how to answer', () => {

@@ -71,7 +71,9 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
         ]),
         // A retry runs the stored plan: without this, a corrected file would change nothing.
         ...(summary.failed.length > 0
-          ? [`If you corrected the plan, first: signalbox resume ${id} --use-current`]
+          ? [
+              `If you corrected the plan, ${summary.failed.every(isRepaired) ? 'instead' : 'first'}: signalbox resume ${id} --use-current`,
+            ]
           : []),
       ];
     case 'stopped':
@@ -96,6 +98,10 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
         `Details: signalbox decisions --run ${id}`,
       ];
   }
+}
+
+function isRepaired({ isRepairable }: RunSummary['failed'][number]): boolean {
+  return isRepairable;
 }
 
 /** Above this number, entries are counted instead of shown. */

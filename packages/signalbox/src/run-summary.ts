@@ -1,4 +1,4 @@
-import type { DecisionOfRun, RunReader, RunRecord } from '@signalbox/app/host';
+import { type DecisionOfRun, isRepairable, type RunReader, type RunRecord } from '@signalbox/app/host';
 import { nodeTitle } from './node-title.ts';
 
 /** A run's result, for the person who started it. */
@@ -10,11 +10,18 @@ export interface RunSummary {
   readonly tokens: number;
   readonly costMicroUsd: number;
   /** Nodes whose last task failed, and why. */
-  readonly failed: readonly { readonly node: string; readonly why: string }[];
+  readonly failed: readonly FailedNode[];
   /** Only handlers failed, after their work was done: a corrected plan can continue with the recorded results. */
   readonly hasUnhandled: boolean;
   /** The question for a person. */
   readonly open: readonly OpenQuestion[];
+}
+
+interface FailedNode {
+  readonly node: string;
+  readonly why: string;
+  /** Its work starts again when the run is resumed with a corrected plan. */
+  readonly isRepairable: boolean;
 }
 
 interface OpenQuestion {
@@ -32,10 +39,10 @@ export async function summaryOf(reader: RunReader, run: RunRecord): Promise<RunS
     openBelow(reader, run.id),
     reader.at(run.id, 'status', run.frames),
   ]);
+  const failed = await failedNodes(reader, run);
   const open = await Promise.all(
     asked.map(async one => ({ ...one, title: await nodeTitle(reader, one.run, one.decision.node) })),
   );
-  const last = new Map(tasks.map(task => [task.node, task]));
   return {
     tasks: tasks.length,
     retries: tasks.reduce((sum, task) => sum + task.retryCount, 0),
@@ -43,9 +50,7 @@ export async function summaryOf(reader: RunReader, run: RunRecord): Promise<RunS
       run.endedAt === undefined ? undefined : Date.parse(run.endedAt) - Date.parse(run.startedAt ?? run.createdAt),
     tokens: usage.inputTokens + usage.outputTokens,
     costMicroUsd: usage.costMicroUsd,
-    failed: [...last.values()]
-      .filter(({ status }) => status === 'error')
-      .map(({ node, lastError }) => ({ node, why: lastError?.message ?? 'it failed' })),
+    failed,
     hasUnhandled: [...statuses.values()].some(row => (row as { readonly unhandled?: true }).unhandled === true),
     open: open.map(({ title: node, decision: { id, kind, proposal } }) => ({
       id,
@@ -54,6 +59,33 @@ export async function summaryOf(reader: RunReader, run: RunRecord): Promise<RunS
       answer: answerTo(id, proposal),
     })),
   };
+}
+
+async function failedNodes(
+  reader: RunReader,
+  { id, frames }: Pick<RunRecord, 'id' | 'frames'>,
+): Promise<readonly FailedNode[]> {
+  const [tasks, nodes, children] = await Promise.all([
+    reader.tasks(id),
+    reader.at(id, 'node', frames),
+    reader.children(id),
+  ]);
+  const last = new Map(tasks.map(task => [task.node, task]));
+  const isMended = async (task: (typeof tasks)[number]) => {
+    const { kind } = (nodes.get(task.node) ?? {}) as { readonly kind?: string };
+    if (kind !== 'subplan') return isRepairable(kind, task);
+    const child = children.findLast(({ origin }) => origin?.kind === 'sub-plan' && origin.node === task.node);
+    return child !== undefined && (await failedNodes(reader, child)).some(({ isRepairable: isBelow }) => isBelow);
+  };
+  return Promise.all(
+    [...last.values()]
+      .filter(({ status }) => status === 'error')
+      .map(async task => ({
+        node: task.node,
+        why: task.lastError?.message ?? 'it failed',
+        isRepairable: await isMended(task),
+      })),
+  );
 }
 
 /** Open questions of a run and its sub-plans. */

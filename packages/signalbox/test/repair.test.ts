@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { signalbox, temporaryFolder } from './program.ts';
@@ -60,6 +60,53 @@ describe('a plan whose handler throws', () => {
     expect(run('resume', id, '--use-current')).toMatchObject({ status: 0, stdout: expect.stringContaining('"n":7') });
     expect(readFileSync(path.join(place, 'done'), 'utf8')).toBe('x');
     expect(run('replay', id, '--verify')).toMatchObject({ status: 0 });
+  });
+});
+
+const working = (bug: string, effects: string) => `
+import { appendFileSync } from 'node:fs';
+import { definePlan, Phase, Task } from 'signalbox';
+
+export default definePlan({
+  name: 'working',
+  render: () => (
+    <>
+      <Phase name="first"><Task id="first" run={() => appendFileSync('steps', 'a')} /></Phase>
+      <Phase name="second"><Task id="second" effects="${effects}" run={() => { appendFileSync('steps', 'b'); ${bug} }} /></Phase>
+    </>
+  ),
+});
+`;
+
+describe('a plan whose task throws', () => {
+  it('[A770] [A771] [X62] continues once it is corrected; a task with effects outside waits for a retry', () => {
+    const [file, steps] = [path.join(place, 'working.tsx'), path.join(place, 'steps')];
+    for (const effects of ['none', 'external']) {
+      rmSync(steps, { force: true });
+      writeFileSync(file, working("throw new Error('a bug in the task');", effects));
+      const failed = run('run', 'working.tsx');
+      const [{ id }] = lines(run('ls', '--json').stdout);
+      const mend = `signalbox resume ${id} --use-current`;
+      const how = effects === 'none' ? 'instead' : 'first';
+      expect(failed).toMatchObject({
+        status: 1,
+        stdout: expect.stringContaining(`corrected the plan, ${how}: ${mend}`),
+      });
+      expect(run('why', id).stdout.includes(mend)).toBe(effects === 'none');
+      // Without a corrected plan there is nothing to repeat.
+      expect(run('resume', id)).toMatchObject({ status: 1 });
+      expect(run('resume', id, '--use-current')).toMatchObject({ status: 1 });
+      expect(readFileSync(steps, 'utf8')).toBe('ab');
+      writeFileSync(file, working('', effects));
+      const resumed = run('resume', id, '--use-current');
+      if (effects === 'external') {
+        expect(resumed).toMatchObject({ status: 1, stdout: expect.stringContaining(`signalbox retry ${id} second`) });
+        expect(readFileSync(steps, 'utf8')).toBe('ab');
+        expect(run('retry', id, 'second')).toMatchObject({ status: 0 });
+      } else expect(resumed).toMatchObject({ status: 0 });
+      expect(readFileSync(steps, 'utf8')).toBe('abb');
+      expect(run('replay', id, '--verify')).toMatchObject({ status: 0 });
+    }
   });
 });
 

@@ -34,6 +34,7 @@ export type {
 export {
   decisionRequest,
   everyRun,
+  isRepairable,
   isShownEvent,
   nodeKey,
   planVersionOf,

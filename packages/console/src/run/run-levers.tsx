@@ -96,6 +96,14 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
               <Item onSelect={() => void navigate({ to: '/start', search: { like: id } })}>Start a similar run…</Item>
             )}
             <DropdownMenu.Label className="menu-label">Try it again</DropdownMenu.Label>
+            {canResume && record.driver === 'plan' && record.entry !== undefined && (
+              <Item
+                onSelect={() => void send(() => client.resume(id, { useCurrent: true }))}
+                about="For a corrected plan: its failed tasks start again, unless they have effects outside"
+              >
+                Resume with current plan files
+              </Item>
+            )}
             {record.frames > 0 && (
               <Item onSelect={ask('fork')} about="A new run continues from there; this one does not change">
                 Fork from frame {at}…

@@ -25,8 +25,8 @@ export type OperatorCommand =
   /** New limits; work that waits for them continues. */
   | { readonly kind: 'raise'; readonly limits: StopConditions; readonly by: string }
   | { readonly kind: 'wake' | 'due'; readonly node: string }
-  /** A sub-plan continues with its failed run; a failed handler is called again. */
-  | { readonly kind: 'revive' | 'recall'; readonly node: string };
+  /** A sub-plan continues with its failed run; a failed handler is called again; failed work starts again because its plan was corrected. */
+  | { readonly kind: 'revive' | 'recall' | 'repair'; readonly node: string };
 
 /** An outside change of durable state; without a value the key is removed. */
 export interface StateEdit {

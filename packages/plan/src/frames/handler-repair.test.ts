@@ -2,13 +2,12 @@ import type { RunId } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { el } from '../../test/elements.ts';
-import { type Harness, harness } from '../../test/harness.ts';
-import { sha256 } from '../artifacts/sha256.ts';
+import { harness } from '../../test/harness.ts';
+import { replayed, version } from '../../test/plan-versions.ts';
 import { forkPlan } from '../forks/fork-plan.ts';
 import { Fragment } from '../jsx/element.ts';
 import { Human, Phase, SubPlan, Task, While } from '../nodes/components.ts';
 import { type AnyPlan, definePlan } from '../plan-definition.ts';
-import { replayRun } from '../replay/replay-run.ts';
 import type { PlanRunOptions } from './engine-options.ts';
 
 interface Seen {
@@ -61,24 +60,6 @@ const releasePlan = ({ done, told }: Seen, { hasBug, fails = false, input = 'mai
   });
 
 const wrapped = (plan: AnyPlan) => definePlan({ name: 'top', render: () => el(SubPlan, { id: 'sub', plan }) });
-
-/** The files of a version of the plan. */
-const version = (text: string): Pick<PlanRunOptions, 'source'> => ({
-  source: {
-    root: '/plans',
-    entry: 'release.tsx',
-    files: [{ path: 'release.tsx', digest: sha256(Buffer.from(text)) }],
-    packages: [],
-    engine: 'test',
-  },
-});
-
-/** Whether a replay finds every frame, each by the version of the plan that made it. */
-async function replayed({ runs }: Harness, run: RunId, plans: readonly AnyPlan[]) {
-  const plan = (version: number) => plans[version - 1] as AnyPlan;
-  const { verified, frames, difference } = await replayRun({ plan, run, reader: runs });
-  return { difference, isVerified: verified === frames };
-}
 
 describe('a handler that throws', () => {
   it.each([false, true])('[P240] is called again with the recorded end (of a failure: %s)', async fails => {

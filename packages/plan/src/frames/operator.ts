@@ -17,7 +17,7 @@ export interface Operator {
   stop(reason: string): void;
   /**
    * A resumed run repeats its questions to people, redoes work that its stop canceled, continues failed sub-plans, and calls failed
-   * handlers again.
+   * handlers again. With a corrected plan, failed work of the plan's own code starts again.
    */
   takeUp(): void;
   /** Whether the node was woken while its work was running and could not notice. Resets when read. */
@@ -161,7 +161,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
   }
 
   function act(
-    command: Exclude<OperatorCommand, { readonly kind: 'wake' | 'due' | 'edit' | 'revive' | 'recall' }>,
+    command: Exclude<OperatorCommand, { readonly kind: 'wake' | 'due' | 'edit' | 'revive' | 'recall' | 'repair' }>,
   ): boolean {
     switch (command.kind) {
       case 'pause': {
@@ -229,6 +229,8 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
           return revive(command.node) ? 'done' : 'no_effect';
         case 'recall':
           return recall(command.node) ? 'done' : 'no_effect';
+        case 'repair':
+          return runAgain(command.node, 'retry') ? 'done' : 'no_effect';
         case 'wake':
         case 'due':
           return runAgain(command.node, command.kind) ? 'done' : 'no_effect';
@@ -251,6 +253,7 @@ export function createOperator(base: EngineBase, desk: TaskDesk, subPlans: SubPl
         const child = isSubPlan ? { child: childOf(record) } : {};
         records.set(node, { ...record, ...child, status: 'idle' });
       }
+      for (const node of memory.repairable) runAgain(node, 'retry');
       // A replay calls only those that were called.
       if (options.recorded === undefined) for (const node of memory.unhandled.keys()) recall(node);
     },

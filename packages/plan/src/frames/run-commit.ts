@@ -1,18 +1,9 @@
 import type { RunPhase } from '@signalbox/model';
-import {
-  type Frame,
-  hasRunEnded,
-  isSamePlan,
-  mayRunFollow,
-  planVersionOf,
-  type RunChange,
-  type RunRecord,
-  type RunSource,
-  type RunWrite,
-} from '@signalbox/runs';
+import { type Frame, hasRunEnded, mayRunFollow, type RunChange, type RunWrite } from '@signalbox/runs';
 import { PlanError } from '../plan-error.ts';
 import type { EngineBase, PlanCode } from './engine.ts';
 import type { RunEnd } from './engine-options.ts';
+import { laterVersionOf, newSourceOf } from './plan-version.ts';
 import { isUntouched } from './run-memory.ts';
 
 /** What a commit must make durable first, and what is notified after it. */
@@ -37,7 +28,7 @@ export function createRunCommit({ options, memory, commands }: EngineBase, code:
   const { run, create, startedBy, owner } = options;
   let isClaimDue = options.claim === true && memory.record !== undefined && !isUntouched(memory.record, owner);
   let newSource = newSourceOf(memory.record, options.source);
-  const planVersion = laterVersionOf(memory.record, newSource);
+  const planVersion = laterVersionOf(memory.record, options.source);
   const { ledger } = memory;
   let version = memory.record?.version ?? 0;
   let epoch = memory.record?.epoch ?? 0;
@@ -151,16 +142,4 @@ export function createRunCommit({ options, memory, commands }: EngineBase, code:
       return lost ?? (await commit(undefined, end)) ?? end;
     },
   };
-}
-
-/** The files that a run continues with, if they changed. */
-function newSourceOf(record: RunRecord | undefined, source: RunSource | undefined): RunSource | undefined {
-  return record === undefined || source === undefined || isSamePlan(record.source, source) ? undefined : source;
-}
-
-function laterVersionOf(record: RunRecord | undefined, newSource: RunSource | undefined): RunCommit['planVersion'] {
-  if (record === undefined) return {};
-  const isNew = record.source !== undefined && newSource !== undefined;
-  const planVersion = planVersionOf(record) + (isNew ? 1 : 0);
-  return planVersion === 1 ? {} : { planVersion };
 }

@@ -2,10 +2,12 @@ import type { ArtifactId, Clock, Json, RunId } from '@signalbox/model';
 import {
   hasRunEnded,
   type IntervalSpace,
+  isRepairable,
   type NodeKey,
   type OwnerId,
   type RunReader,
   type RunRecord,
+  type RunSource,
   type StopConditions,
   type Task,
   type TaskId,
@@ -20,6 +22,7 @@ import { frozen } from '../state/frozen.ts';
 import { isUnhandled, type NodeRecord, nodeRecord } from '../structure/node-record.ts';
 import { createFrameDigest, type FrameDigest } from './frame-digest.ts';
 import { createLedger, type Ledger } from './ledger.ts';
+import { isNewVersion } from './plan-version.ts';
 
 /** Everything that the engine knows about a run; durable parts are in the ledger too. */
 export interface RunMemory {
@@ -31,6 +34,8 @@ export interface RunMemory {
   readonly running: Set<string>;
   /** Ended tasks, by node, whose handler failed in an earlier process. */
   readonly unhandled: Map<string, Task>;
+  /** Nodes whose failed work starts again, because the run continues with another version of its plan. */
+  readonly repairable: ReadonlySet<string>;
   /** Interrupted work with effects outside, oldest first: whether it happened is unknown. */
   readonly orphaned: Task[];
   /** Tasks that have not ended. */
@@ -72,6 +77,8 @@ export interface MemorySource {
   /** For a run that does not exist yet. */
   readonly limits?: StopConditions | undefined;
   readonly clean?: CleanData | undefined;
+  /** The plan's files. */
+  readonly source?: RunSource;
   /** The reader has only its record: nothing else is read. */
   readonly isNew?: boolean;
 }
@@ -80,6 +87,7 @@ export interface MemorySource {
 export async function loadMemory(source: MemorySource): Promise<RunMemory> {
   const { plan, run, reader, clock, limits = {}, clean = asGiven, isNew = false } = source;
   const record = await reader.run(run);
+  const isCorrected = isNewVersion(record, source.source);
   const isEmpty = record === undefined || isNew;
   const frames = record?.frames ?? 0;
   const spaces: readonly IntervalSpace[] = ['node', 'status', 'state', 'read'];
@@ -126,6 +134,7 @@ export async function loadMemory(source: MemorySource): Promise<RunMemory> {
   const tasks = isEmpty ? [] : await reader.tasks(run, { status: ['pending', 'running', 'canceling'] });
   if (record?.origin?.kind === 'fork') beginAnew(records, tasks);
   const children = isEmpty ? [] : await reader.children(run);
+  const kinds = kindsOf(known.get('node'));
   return {
     state: createReadable('', state),
     volatile: createReadable('vol:', new Map()),
@@ -134,6 +143,7 @@ export async function loadMemory(source: MemorySource): Promise<RunMemory> {
     tasks: new Map(tasks.map(task => [task.id, task])),
     orphaned: isEmpty ? [] : [...(await reader.tasks(run, { status: ['orphaned'], effects: ['external'] }))],
     unhandled: await unhandledOf(reader, run, records),
+    repairable: isCorrected ? await repairableOf(reader, run, records, kinds) : new Set(),
     ledger,
     clean,
     digest,
@@ -142,13 +152,11 @@ export async function loadMemory(source: MemorySource): Promise<RunMemory> {
         effect === undefined || status === 'failed' ? [] : [[id, effect] as const],
       ),
     ),
-    formerNodes: new Map(
-      [...(known.get('node') ?? [])].map(([id, row]) => [id, (row as { readonly kind: string }).kind]),
-    ),
+    formerNodes: kinds,
     formerReads: new Set(known.get('read')?.keys()),
     artifacts: isEmpty ? new Set() : await artifactsOf(reader, run),
     limits: record?.limits ?? limits,
-    broken: record?.status === 'failed' ? await brokenOf(reader, children) : new Set(),
+    broken: record?.status === 'failed' ? await brokenOf(reader, children, isCorrected) : new Set(),
     areLimitsChanged: false,
     children: children.filter(({ origin, status }) => origin?.kind === 'sub-plan' && !hasRunEnded(status)),
     lastChanges: [],
@@ -157,22 +165,32 @@ export async function loadMemory(source: MemorySource): Promise<RunMemory> {
   };
 }
 
-async function brokenOf(reader: RunReader, children: readonly RunRecord[]): Promise<ReadonlySet<RunId>> {
+/** The runs of sub-plans that can continue; with a corrected plan, those whose own work failed, too. */
+async function brokenOf(
+  reader: RunReader,
+  children: readonly RunRecord[],
+  isCorrected: boolean,
+): Promise<ReadonlySet<RunId>> {
   const broken = new Set<RunId>();
-  for (const { id, origin, status, error, frames } of children) {
+  for (const child of children) {
+    const { id, origin, status, error } = child;
     if (origin?.kind !== 'sub-plan' || status !== 'failed') continue;
     const isBroken =
       error?.code === 'plan/task-failed'
-        ? (await brokenOf(reader, await reader.children(id))).size > 0
+        ? (await brokenOf(reader, await reader.children(id), isCorrected)).size > 0
         : error?.code.startsWith('plan/') === true && error.code !== 'plan/input-invalid';
-    if (isBroken || (await hasUnhandled(reader, id, frames))) broken.add(id);
+    if (isBroken || (await hasMore(reader, child, isCorrected))) broken.add(id);
   }
   return broken;
 }
 
-async function hasUnhandled(reader: RunReader, run: RunId, frames: number): Promise<boolean> {
-  const rows = await reader.at(run, 'status', frames);
-  return [...rows.values()].some(row => isUnhandled(nodeRecord.parse(row)));
+/** Whether a failed run has handlers to call again, or work to repeat. */
+async function hasMore(reader: RunReader, { id, frames }: RunRecord, isCorrected: boolean): Promise<boolean> {
+  const rows = await reader.at(id, 'status', frames);
+  const records = new Map([...rows].map(([node, row]) => [node, nodeRecord.parse(row)]));
+  if ([...records.values()].some(isUnhandled)) return true;
+  if (!isCorrected) return false;
+  return (await repairableOf(reader, id, records, kindsOf(await reader.at(id, 'node', frames)))).size > 0;
 }
 
 /** The ended work of each node that no handler has taken in. */
@@ -183,14 +201,36 @@ async function unhandledOf(
 ): Promise<Map<string, Task>> {
   const found = new Map<string, Task>();
   for (const [node, record] of records) {
-    if (!isUnhandled(record)) continue;
-    const ended = await reader.tasks(run, { node: node as NodeKey, status: ['done', 'error'] });
-    const task = ended.findLast(
-      ({ iteration, signature }) => iteration === record.iteration && signature === record.signature,
-    );
+    const task = isUnhandled(record) ? await endedTask(reader, run, node, record) : undefined;
     if (task !== undefined) found.set(node, task);
   }
   return found;
+}
+
+/** The nodes whose failed work a corrected plan repeats. */
+async function repairableOf(
+  reader: RunReader,
+  run: RunId,
+  records: ReadonlyMap<string, NodeRecord>,
+  kinds: ReadonlyMap<string, string>,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const [node, record] of records) {
+    if (record.status !== 'failed' || record.gone === true || isUnhandled(record)) continue;
+    const task = await endedTask(reader, run, node, record);
+    if (task !== undefined && isRepairable(kinds.get(node), task)) found.add(node);
+  }
+  return found;
+}
+
+/** The last ended work of a node, in the form and iteration of its record. */
+async function endedTask(reader: RunReader, run: RunId, node: string, record: NodeRecord): Promise<Task | undefined> {
+  const ended = await reader.tasks(run, { node: node as NodeKey, status: ['done', 'error'] });
+  return ended.findLast(({ iteration, signature }) => iteration === record.iteration && signature === record.signature);
+}
+
+function kindsOf(rows: ReadonlyMap<string, Json> | undefined): ReadonlyMap<string, string> {
+  return new Map([...(rows ?? [])].map(([id, row]) => [id, (row as { readonly kind: string }).kind]));
 }
 
 function isRunning(row: Json): boolean {

@@ -26,7 +26,7 @@ export interface LifeParts {
   readonly run: RunId;
   readonly reader: RunReader;
   readonly work: RecordedWork;
-  readonly memory: Pick<RunMemory, 'records' | 'tasks'>;
+  readonly memory: Pick<RunMemory, 'records' | 'tasks' | 'formerNodes'>;
   /** The frame that the events led to. */
   readonly frame: number;
 }
@@ -34,7 +34,7 @@ export interface LifeParts {
 /** Derives the inputs from the events that they caused. */
 export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): Promise<RecordedInputs> {
   const { run, reader, work, frame } = parts;
-  const { records, tasks } = parts.memory;
+  const { records, tasks, formerNodes } = parts.memory;
   const commands: Command[] = [];
   const news: RecordedInputs['news'][number][] = [];
   const signals: string[] = [];
@@ -128,14 +128,17 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
       isWaiting &&
       event.type === 'node.status' &&
       event.to === 'canceled' &&
-      records.get(node)?.reason !== undefined
-    ) {
-      const row = (await reader.valueAt(run, 'status', node, frame)) as { readonly reason?: string } | undefined;
-      if (row !== undefined && row.reason === undefined) commands.unshift({ kind: 'due', node });
-    }
+      records.get(node)?.reason !== undefined &&
+      (await hasForgottenWhy(parts, node))
+    )
+      commands.unshift({ kind: 'due', node });
+    const isOver = status === 'failed' && !retried.has(node);
+    // It was to start again, but had no chance to.
+    if (isOver && event.type === 'node.status' && event.to === 'idle' && (await hasForgottenWhy(parts, node)))
+      commands.push({ kind: 'repair', node });
     if (event.type !== 'task.started') continue;
-    // A child run that had failed in its plan continued.
-    if (status === 'failed' && !retried.has(node)) commands.push({ kind: 'revive', node });
+    // The plan was corrected: a child run continued, or failed work started again.
+    if (isOver) commands.push({ kind: formerNodes.get(node) === 'subplan' ? 'revive' : 'repair', node });
     started += 1;
     const { task } = event;
     // It was woken while it was being called, and called once more.
@@ -150,6 +153,12 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
 const SIGNAL = 'signal.';
 
 const isOfEnd = (handler: string) => handler === 'onFinished' || handler === 'onError';
+
+/** Whether the status of a node no longer says why it waited or failed: it was made ready again. */
+async function hasForgottenWhy({ run, reader, frame }: LifeParts, node: string): Promise<boolean> {
+  const row = (await reader.valueAt(run, 'status', node, frame)) as { readonly reason?: string } | undefined;
+  return row !== undefined && row.reason === undefined;
+}
 
 /** What a node began to wait for in the frame that it left the plan in; undefined if it didn't leave. */
 async function waitBeforeLeaving(

@@ -79,19 +79,23 @@ Returns the execution; it is "paused" when running work has finished. Next: exec
     name: 'execution.resume',
     title: 'Resume an execution',
     description: `Resumes an execution that is paused, stopped, failed, stalled or was cut off.
-Work that succeeded is not repeated. One that is already running is refused with run/driven, one that is completed with run/ended; both are harmless.
+Work that succeeded is not repeated. After you corrected the files of its plan, send use_current: failed tasks start again, unless they have effects outside; those need node.retry. One that is already running is refused with run/driven, one that is completed with run/ended; both are harmless.
 An execution that is "waiting" needs approval.respond instead; one that waits because it reached a limit also resumes if you send a higher one as config.`,
     annotations: moves,
     template: { execution_id: EXECUTION },
     input: z.strictObject({
       ...executionFields,
       config: wireLimits.optional().describe('New limits; those left out stay unchanged.'),
+      use_current: z
+        .boolean()
+        .optional()
+        .describe('Continue with the current files of its plan, stored as a new version.'),
     }),
     answer: executionSummarySchema,
-    async call(desk, { execution_id, config }) {
+    async call(desk, { execution_id, config, use_current }) {
       const run = await knownRun(desk.host.reader, execution_id);
       if (!run.ok) return run;
-      const resumed = await desk.host.resume(run.value.id, { limits: config, by: desk.by });
+      const resumed = await desk.host.resume(run.value.id, { limits: config, useCurrent: use_current, by: desk.by });
       return resumed.ok ? summaryNow(desk, resumed.value) : resumed;
     },
   }),

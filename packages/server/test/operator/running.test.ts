@@ -167,6 +167,24 @@ describe('an execution that an operator’s program follows', () => {
     },
   );
 
+  it('[A772] resume continues with a corrected plan, and its failed task starts again', async () => {
+    const { call } = await follow('auto');
+    const script = path.join(folder, 'buggy.tsx');
+    const plan = (run: string) =>
+      planText(
+        `<Task id="work" run={() => { ${run} }} onFinished={n => ctx.state.set('n', n)} />`,
+        'z.object({ n: z.number().optional() })',
+      );
+    writeFileSync(script, plan("throw new Error('a bug')"));
+    const { id: execution_id } = await call('execution.start', { script });
+    expect(await real.end(execution_id as never)).toMatchObject({ status: 'failed' });
+    writeFileSync(script, plan('return 7;'));
+    executionSummarySchema.parse(await call('execution.resume', { execution_id }));
+    expect(await real.end(execution_id as never)).toMatchObject({ status: 'failed' });
+    executionSummarySchema.parse(await call('execution.resume', { execution_id, use_current: true }));
+    expect(await real.end(execution_id as never)).toEqual({ status: 'completed', output: { n: 7 } });
+  });
+
   it('[V88] nodes are canceled and retried, and answers have their state', async () => {
     const { call, read } = await follow('auto');
     const held = planText(

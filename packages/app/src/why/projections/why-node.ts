@@ -1,5 +1,5 @@
 import { type Json, timerDue } from '@signalbox/model';
-import type { AnyEvent, Decision, RunRecord } from '@signalbox/runs';
+import { type AnyEvent, type Decision, isRepairable, type RunRecord } from '@signalbox/runs';
 import { ago, changeText, nodeName, questionOf, triggerText, until, valueText } from './phrases.ts';
 import { failedAttempts, startsAfterFirst } from './starts.ts';
 import { type BranchFact, isWork, unsaid, type WhyAnswer, type WhyFacts } from './why-facts.ts';
@@ -47,6 +47,7 @@ function standing(facts: WhyFacts, node: string, status: string): readonly WhyAn
               command: `signalbox resume ${run.id} --use-current`,
             }
           : { topic: 'failed', text: 'It can be run again.', command: `signalbox retry ${run.id} ${node}` },
+        ...(isUnhandled ? [] : onceCorrected(facts, node)),
       ];
     }
     case 'canceled':
@@ -74,6 +75,19 @@ function standing(facts: WhyFacts, node: string, status: string): readonly WhyAn
     default:
       return [told];
   }
+}
+
+/** What a corrected plan does about failed work. */
+export function onceCorrected({ run, tasks, nodes }: WhyFacts, node: string): readonly WhyAnswer[] {
+  const task = tasks.findLast(other => other.node === node);
+  if (task === undefined || !isRepairable(nodes.get(node)?.kind, task)) return [];
+  return [
+    {
+      topic: 'failed',
+      text: 'If the plan is at fault, correct it: its work starts again when the run is resumed with the current files.',
+      command: `signalbox resume ${run.id} --use-current`,
+    },
+  ];
 }
 
 /** The part of its content that determines its state. */

@@ -3,7 +3,7 @@ import type { AnyEvent } from '@signalbox/runs';
 import { ago, errorText, nodeName } from './phrases.ts';
 import { failedAttempts } from './starts.ts';
 import { isWork, unsaid, type WhyAnswer, type WhyFacts } from './why-facts.ts';
-import { waitsFor, whyBlocked } from './why-node.ts';
+import { onceCorrected, waitsFor, whyBlocked } from './why-node.ts';
 
 /** Why a run is in its state. */
 export function whyRun(facts: WhyFacts): readonly WhyAnswer[] {
@@ -95,6 +95,7 @@ function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
     own,
     cause,
     ...failedAttempts(node, events),
+    ...(statuses.get(node)?.unhandled === true ? [] : onceCorrected(facts, node)),
     ...below,
     ...(others > 0
       ? [

@@ -89,6 +89,35 @@ describe('why a plan failed', () => {
   });
 });
 
+describe('why work failed', () => {
+  it('[A771] names the corrected plan, if the plan’s own code failed and can be repeated', () => {
+    const error = { class: 'terminal', code: 'plan/task-failed', message: 'Node n failed' } as const;
+    const given = (fields: Partial<Task>, kind = 'task') =>
+      ({
+        run: { status: 'failed', error },
+        nodes: { n: { kind } },
+        statuses: { n: { status: 'failed' } },
+        tasks: [{ node: 'n' as Task['node'], status: 'error', effects: 'none', lastError: error, ...fields }],
+        events: [event('task.ended', { node: 'n', task: 'task-1', outcome: 'error', stale: false, error })],
+      }) as const;
+    const commands = (fields: Partial<Task>, kind?: string) =>
+      [whyNode(facts(given(fields, kind)), 'n'), whyRun(facts(given(fields, kind)))].map(answers =>
+        answers.flatMap(({ command }) => command ?? []),
+      );
+    const [retry, mend] = ['signalbox retry R n', 'signalbox resume R --use-current'];
+    expect(commands({})).toEqual([
+      [retry, mend],
+      [retry, mend],
+    ]);
+    expect(commands({ effects: 'external' })).toEqual([[retry], [retry]]);
+    expect(commands({ effects: 'undoable' }, 'agent')).toEqual([[retry], [retry]]);
+    expect(commands({ effects: 'undoable', lastError: { ...error, code: 'output-invalid' } }, 'agent')).toEqual([
+      [retry, mend],
+      [retry, mend],
+    ]);
+  });
+});
+
 describe('why a run waits', () => {
   it('[A100] is the decision, since when, and how to answer', () => {
     const given = {
