@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
 import { openStore } from '@signalbox/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { at, frame, signal, startRun } from '../../runs/test/builders.ts';
@@ -27,6 +29,17 @@ function openedDatabase(home: string): DatabaseSync {
   return connection.value;
 }
 
+/** Holds a database until it is told to let go. */
+const HOLDER = `
+  const { DatabaseSync } = require('node:sqlite');
+  const { parentPort, workerData: { path, flag } } = require('node:worker_threads');
+  const database = new DatabaseSync(path);
+  database.exec('pragma locking_mode = exclusive; begin exclusive; rollback; begin exclusive');
+  parentPort.postMessage('held');
+  Atomics.wait(flag, 0, 0);
+  database.close();
+`;
+
 describe('opening a store', () => {
   it('[D1] makes every COMMIT durable, checks foreign keys, and waits for no lock', () => {
     const watched = watchedDatabase();
@@ -46,6 +59,27 @@ describe('opening a store', () => {
       fullfsync: 1,
       checkpoint_fullfsync: 1,
     });
+  });
+
+  it('[A773] waits for a process that holds the file, and for none after that', async () => {
+    const home = temporaryHome();
+    opened(home).close();
+    const path = databaseOf(home);
+    const flag = new Int32Array(new SharedArrayBuffer(4));
+    const holder = new Worker(HOLDER, { eval: true, workerData: { path, flag } });
+    onTestFinished(() => void holder.terminate());
+    await once(holder, 'message');
+    let connected: DatabaseSync | undefined;
+    const connection = openConnection(path, place => {
+      connected = new DatabaseSync(place, { timeout: 0 });
+      // From here on, the holder lets go: the first statement still meets its lock.
+      Atomics.store(flag, 0, 1);
+      Atomics.notify(flag, 0);
+      return connected;
+    });
+    expect(connection.ok ? '' : connection.error.message).toBe('');
+    expect(connected?.prepare('pragma busy_timeout').get()).toEqual({ timeout: 0 });
+    connected?.close();
   });
 
   it('[D70] leaves nothing of it readable for others, whatever the umask and whatever it was before', () => {

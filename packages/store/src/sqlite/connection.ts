@@ -12,7 +12,10 @@ export const APPLICATION_ID = 0x53_42_6f_78;
 
 export type UnusableStore = ErrorEnvelope<'store/unusable'>;
 
-/** Opens a database file with our settings: durable at COMMIT, and never waiting for a lock. */
+/**
+ * Opens a database file with our settings: durable at COMMIT, and never waiting for a lock. Only opening waits, for a reader that recovers
+ * the log of a killed owner.
+ */
 export function openConnection(
   path: string,
   connect: (path: string) => DatabaseSync = connectTo,
@@ -20,7 +23,9 @@ export function openConnection(
   let database: DatabaseSync | undefined;
   try {
     database = connect(path);
+    database.exec(`pragma busy_timeout = ${OPENING_WAIT_MS}`);
     const fault = configure(database, path);
+    database.exec('pragma busy_timeout = 0');
     if (fault === undefined) return ok(database);
     database.close();
     return err(unusable(fault));
@@ -45,8 +50,10 @@ export function isAtLeast(version: string, least: string): boolean {
   return true;
 }
 
+const OPENING_WAIT_MS = 5_000;
+
 function connectTo(path: string): DatabaseSync {
-  return new DatabaseSync(path, { timeout: 0 });
+  return new DatabaseSync(path);
 }
 
 function configure(database: DatabaseSync, path: string): string | undefined {
