@@ -77,7 +77,10 @@ describe('all runs', () => {
     expect([await found(plan), await found(guided)]).toEqual([plan, guided]);
     expect([await found(plan.slice(0, 30)), await found(guided.slice(0, 30))]).toEqual([plan, guided]);
     await startRun(store);
-    expect(errorOf(await findListedRun(store, directory, '01890000')).message).toBe('2 runs begin with 01890000.');
+    expect(errorOf(await findListedRun(store, directory, '01890000'))).toMatchObject({
+      message: '2 runs begin with 01890000.',
+      details: { matches: 2 },
+    });
     expect(errorOf(await findListedRun(undefined, directory, plan)).code).toBe('run/unknown');
   });
 

@@ -220,6 +220,21 @@ describe('the plan of a run', () => {
       changed: ['file part.ts', 'file plan.tsx'],
     });
   });
+
+  it('[A774] that are gone with their folder are not said to have changed', async () => {
+    const { host, store, end } = await open(temporaryFolder());
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'plan.tsx');
+    writeFileSync(file, planText('<Human id="gate" prompt="Wait" />'));
+    const started = await host.start({ file, anyFile: true, input: {}, directory: temporaryFolder() });
+    if (!started.ok) throw new Error(started.error.message);
+    await end(started.value);
+    rmSync(folder, { recursive: true });
+    expect(await host.resume(started.value)).toMatchObject({ ok: true });
+    await end(started.value);
+    const events = (await store.events(started.value, 0, 200)).map(({ event }) => event);
+    expect(events.find(({ type }) => type === 'run.resumed')).toMatchObject({ changed: [] });
+  });
 });
 
 describe('an operator', () => {

@@ -62,8 +62,14 @@ describe('looking at guided sessions', () => {
     expect(value(listSessions({ dataDirectory: directory, ports })).map(({ waiting }) => waiting)).toEqual([0, 0]);
     expect(value(findSession({ dataDirectory: directory, ports }, done.sessionId.slice(0, 36)))).toBe(done.sessionId);
     expect(errorOf(findSession({ dataDirectory: directory, ports }, '')).code).toBe('session/unknown');
-    expect(errorOf(findSession({ dataDirectory: directory, ports }, 'zz')).code).toBe('session/unknown');
-    expect(errorOf(findSession({ dataDirectory: directory, ports }, '0')).message).toContain('2 sessions begin with 0');
+    expect(errorOf(findSession({ dataDirectory: directory, ports }, 'zz'))).toMatchObject({
+      code: 'session/unknown',
+      details: { matches: 0 },
+    });
+    expect(errorOf(findSession({ dataDirectory: directory, ports }, '0'))).toMatchObject({
+      message: '2 sessions begin with 0.',
+      details: { matches: 2 },
+    });
   });
 
   it('[G31] reports a workflow source that no longer matches a run’s pin', async () => {

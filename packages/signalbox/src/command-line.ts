@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads';
 import type { Launch, Program } from '@signalbox/app';
 import { CommanderError } from 'commander';
 import type { CommandEntry } from './command.ts';
@@ -14,6 +15,7 @@ export async function runCommandLine(
   self: Program,
   launch: Launch = {},
 ): Promise<number> {
+  if (isMainThread) keepOwnRights();
   const signals = endSignals();
   let code: ExitCode = exitCodes.done;
   const asked = withHelp(argv);
@@ -41,6 +43,11 @@ export async function runCommandLine(
   } finally {
     signals.release();
   }
+}
+
+/** A umask that takes rights from the owner is a mistake: we could not read our own files. */
+function keepOwnRights(): void {
+  process.umask(process.umask(0o077) & 0o077);
 }
 
 /** No arguments, or `help`, prints the help. */

@@ -166,6 +166,24 @@ describe('a data directory without a umask', () => {
     expect(lstatSync(`${data}-workspaces`).mode & 0o777).toBe(0o700);
   });
 
+  it('[A775] is usable whatever the umask takes from its owner', () => {
+    const cwd = temporaryFolder();
+    const data = path.join(cwd, 'data');
+    const env = { ...ownEnvironment(cwd), SIGNALBOX_DATA_DIR: data, XDG_CACHE_HOME: path.join(cwd, 'cache') };
+    const bin = fileURLToPath(new URL('../bin/signalbox.js', import.meta.url));
+    for (const [umask, start] of [
+      ['777', entry],
+      ['377', bin],
+    ] as const) {
+      const args = ['-c', `umask ${umask}; exec "$@"`, 'sh', process.execPath, start];
+      const call = spawnSync('sh', [...args, 'run', path.join(examples, '02-hello/plan.tsx')], { cwd, env });
+      expect({ umask, status: call.status, stderr: String(call.stderr) }).toEqual({ umask, status: 0, stderr: '' });
+      expect(openBelow(data).open).toEqual([]);
+    }
+    for (const folder of ['cache', 'cache/signalbox', 'cache/signalbox/code'])
+      expect([folder, lstatSync(path.join(cwd, folder)).mode & 0o777]).toEqual([folder, 0o700]);
+  });
+
   it('[A295] that is open to others is refused by every command, with the one that closes it', async () => {
     const cwd = temporaryFolder();
     const data = path.join(cwd, "da'ta");

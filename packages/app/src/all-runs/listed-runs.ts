@@ -114,6 +114,7 @@ function unknownRun(given: string, matches = 0): ErrorEnvelope<'run/unknown'> {
     message:
       matches === 0 ? `There is no run ${given} in this data directory.` : `${matches} runs begin with ${given}.`,
     suggestion: 'See "signalbox ls" for the runs there are, and give enough of the id to tell it from the others.',
+    details: { matches },
   });
 }
 

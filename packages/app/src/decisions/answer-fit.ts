@@ -54,11 +54,13 @@ function optionsOfCall({ proposal }: Decision): readonly { readonly id: string }
   return withOptions.safeParse(proposal).data?.options;
 }
 
-export function unknownDecision(id: string): ErrorEnvelope<'decision/unknown'> {
+/** `matches` counts the decisions that a prefix could mean. */
+export function unknownDecision(id: string, matches = 0): ErrorEnvelope<'decision/unknown'> {
   return failure('decision/unknown', {
-    message: `There is no decision ${id}.`,
-    suggestion: 'List the open decisions and answer one of them.',
-    details: { decision: id },
+    message: matches === 0 ? `There is no decision ${id}.` : `${matches} decisions begin with ${id}.`,
+    suggestion:
+      matches === 0 ? 'List the open decisions and answer one of them.' : 'Give enough of the id to identify one.',
+    details: { decision: id, ...(matches > 0 && { matches }) },
   });
 }
 

@@ -9,9 +9,10 @@ export async function findDecision(reader: RunReader, given: string): Promise<Re
   if (named !== undefined) return ok(named);
   // Answered and withdrawn ones are found too: answering them reports that.
   for (const filter of [{ status: ['open'] }, {}] as const) {
-    const [first, second] = (await reader.decisions(filter)).filter(({ decision }) => decision.id.startsWith(given));
-    if (first !== undefined && second === undefined) return ok(first);
-    if (first !== undefined) break;
+    const found = (await reader.decisions(filter)).filter(({ decision }) => decision.id.startsWith(given));
+    const [first, second] = found;
+    if (second !== undefined) return err(unknownDecision(given, found.length));
+    if (first !== undefined) return ok(first);
   }
   return err(unknownDecision(given));
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { type Digest, defined, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
@@ -66,17 +67,23 @@ export async function keptVersions(
 
 /**
  * What changed since the run was started: files, the checked-out commit, the engine. The run continues with its stored files; this is for
- * information.
+ * information. A plan whose folder is gone is only in the run, such as one that was written for it: nothing of it can have changed.
  */
-export async function changesSince({ source }: RunRecord): Promise<readonly string[]> {
+export async function changesSince({ source }: Pick<RunRecord, 'source'>): Promise<readonly string[]> {
   if (source === undefined) return [];
-  const { root, gitCommit, engine } = source;
-  const files = source.files.filter(file => digestOnDisk(path.join(root, file.path)) !== file.digest);
+  const { engine } = source;
+  return [
+    ...(existsSync(source.root) ? await filesChangedSince(source) : []),
+    ...(engine === ENGINE ? [] : [`engine ${engine} → ${ENGINE}`]),
+  ];
+}
+
+async function filesChangedSince({ root, gitCommit, files }: RunSource): Promise<readonly string[]> {
+  const changed = files.filter(file => digestOnDisk(path.join(root, file.path)) !== file.digest);
   const commit = gitCommit === undefined ? undefined : await commitOf(root);
   return [
-    ...files.map(file => `file ${file.path}`),
+    ...changed.map(file => `file ${file.path}`),
     ...(commit === gitCommit ? [] : [`git commit ${gitCommit} → ${commit ?? 'none'}`]),
-    ...(engine === ENGINE ? [] : [`engine ${engine} → ${ENGINE}`]),
   ];
 }
 

@@ -9,8 +9,11 @@ export function findSession(options: SessionStoresOptions, given: string): Resul
   const exact = found.find(id => id === given);
   const [first, second] = found;
   if (exact !== undefined || (first !== undefined && second === undefined)) return ok(exact ?? (first as SessionId));
-  const many = `${found.length} sessions begin with ${given}`;
-  return err(unknownSession(first === undefined ? `There is no session ${given} in this data directory.` : `${many}.`));
+  const message =
+    first === undefined
+      ? `There is no session ${given} in this data directory.`
+      : `${found.length} sessions begin with ${given}.`;
+  return err(unknownSession(message, found.length));
 }
 
 /** `matches` counts the sessions that the prefix could mean. */
