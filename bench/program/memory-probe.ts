@@ -21,7 +21,10 @@ const channel = new BroadcastChannel('signalbox-bench-memory');
 const WAIT_MS = 4_000;
 const file = process.env.MEMORY_FILE;
 if (!isMainThread) {
-  channel.onmessage = () => channel.postMessage(left());
+  channel.onmessage = ({ data }: { readonly data: unknown }) => {
+    // Other threads answer on this channel, too.
+    if (data === 'collect') channel.postMessage(left());
+  };
 } else if (file !== undefined) {
   process.on('SIGUSR2', () => {
     const heaps: number[] = [];

@@ -8,7 +8,7 @@ import { waitingPlan } from './plan-files.ts';
 import { serve } from './serving.ts';
 
 /** The first runs warm the server up. */
-const WARM_UP = 100;
+const WARM_UP = 400;
 const RUNS = 500;
 
 /** The memory of a server with 500 more runs that wait for a person, by run: resident, and held by objects and buffers. */

@@ -37,6 +37,10 @@ export interface Sum {
 /** The content that runs side by side or in order under a cell, looking through nodes without their own order. */
 export interface Group {
   readonly together: readonly Cell[];
+  /** Everything in `together` before this is done and has no effects. */
+  finished: number;
+  /** Nothing in `together` from here on has begun, as far as is known. */
+  reached: number;
   readonly phases: Sequence;
   readonly steps: Sequence;
 }
@@ -179,7 +183,10 @@ export function liftSum(cell: Cell, before: Sum): void {
 
 /** Something under the owner is no longer done: its sequences go back to the first that is not. */
 function rewind(owner: Cell): void {
-  for (const sequence of owner.group === undefined ? [] : [owner.group.phases, owner.group.steps]) {
+  const { group } = owner;
+  if (group === undefined) return;
+  group.finished = 0;
+  for (const sequence of [group.phases, group.steps]) {
     const first = sequence.cells.findIndex(item => !isDone(item));
     if (first >= 0 && first < sequence.next) sequence.next = first;
   }
@@ -210,7 +217,10 @@ export function groupOf(owner: Cell): Group {
     }
   };
   walk(owner);
-  owner.group = { together, phases: { cells: phases, next: 0 }, steps: { cells: steps, next: 0 } };
+  owner.group = {
+    ...{ together, finished: 0, reached: together.length },
+    ...{ phases: { cells: phases, next: 0 }, steps: { cells: steps, next: 0 } },
+  };
   return owner.group;
 }
 

@@ -221,16 +221,40 @@ function visitInOrder(
   return next !== undefined && visit(next, found, recordOf);
 }
 
-/** Started children keep their place; others take the rest of the limit, in order. */
+/** Started children keep their place; others take the rest of the limit, in order. Looks only at children that may have moved. */
 function visitSome(cell: Cell, limit: number, found: Found, recordOf: (id: string) => NodeRecord | undefined): boolean {
-  const items = groupOf(cell).together;
+  const group = groupOf(cell);
+  const { together } = group;
+  for (let item = together[group.finished]; item !== undefined && isFinished(item); item = together[group.finished])
+    group.finished += 1;
+  const { finished } = group;
+  if (underWay(together.slice(finished, group.reached)) !== cell.sum.live + cell.sum.blocked)
+    group.reached = together.length;
   let busy = 0;
-  for (const item of items) if (hasBegun(item) && visit(item, found, recordOf)) busy += 1;
-  for (const item of items) {
-    if (busy >= limit) break;
-    if (!hasBegun(item) && visit(item, found, recordOf)) busy += 1;
+  let reached = finished;
+  for (const [at, item] of together.slice(finished, group.reached).entries()) {
+    if (!hasBegun(item)) continue;
+    reached = finished + at + 1;
+    if (visit(item, found, recordOf)) busy += 1;
   }
+  for (let at = finished; busy < limit; at++) {
+    const item = together[at];
+    if (item === undefined) break;
+    if (at < group.reached && hasBegun(item)) continue;
+    reached = Math.max(reached, at + 1);
+    if (visit(item, found, recordOf)) busy += 1;
+  }
+  group.reached = reached;
   return busy > 0;
+}
+
+/** Nothing is left to find here, unless its leaves are reset. */
+function isFinished(cell: Cell): boolean {
+  return isDone(cell) && cell.sum.effects === 0;
+}
+
+function underWay(cells: readonly Cell[]): number {
+  return cells.reduce((sum, { sum: { live, blocked } }) => sum + live + blocked, 0);
 }
 
 function hasBegun(cell: Cell): boolean {
