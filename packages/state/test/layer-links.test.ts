@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { treeOf } from './builders.ts';
+import { rollbackToTool, undoCall } from '../src/index.ts';
+import { must, treeOf } from './builders.ts';
 import { hasLayers } from './layered.ts';
 import { directory, place, plantEach, root } from './planted-layer.ts';
 
@@ -51,6 +52,47 @@ describe.skipIf(!hasLayers)('a file with several names', () => {
     const others = ([path]: [string, string]) => !/ mode [ab]/.test(path);
     expect(Object.entries(treeOf(root)).filter(others)).toEqual(Object.entries(treeOf(bare)).filter(others));
   });
+
+  /** Scripts that left one file under two names, the second in a directory of their own: the seeds of `layer-model` that found it. */
+  const SEEDS = {
+    483: ['mkdir d; printf 2 > d/e', 'touch -d 2002-02-02 a', 'ln -f a d/e'],
+    978: ['mkdir b; ln -s b d', 'ln -s d/a h', 'ln -f h d'],
+    1001: ['mkdir g; printf 8 > g/h; ln g/h n'],
+  };
+
+  it.each(Object.entries(SEEDS))('[S250] is rolled back under each name (seed %s)', async (_, scripts) => {
+    const { state, locks } = place;
+    const before = treeOf(root);
+    expect(await place.run('true')).toMatchObject({ status: 'succeeded' });
+    for (const script of scripts) expect(await place.run(script)).toMatchObject({ status: 'succeeded' });
+    expect(treeOf(root)).not.toEqual(before);
+    must(await rollbackToTool({ state, locks, toolCallId: 'call-1' }));
+    expect(treeOf(root)).toEqual(before);
+  });
+
+  it('[S250] is removed by a command that removes one name, and the directory with the other', async () => {
+    fs.mkdirSync(`${root}/d`);
+    fs.writeFileSync(`${root}/a`, 'one');
+    fs.linkSync(`${root}/a`, `${root}/d/e`);
+    expect(await place.run('rm a; rm -r d')).toMatchObject({ status: 'succeeded' });
+    expect(Object.keys(treeOf(root))).not.toEqual(expect.arrayContaining(['a', 'd']));
+    const checkpoint = place.checkpoints.get('call-1');
+    if (checkpoint === undefined) throw new Error('call-1 has no checkpoint');
+    must(await undoCall({ files: place.files, checkpoint, locks: place.locks }));
+    expect([fs.readFileSync(`${root}/a`, 'utf8'), fs.readFileSync(`${root}/d/e`, 'utf8')]).toEqual(['one', 'one']);
+  });
+
+  it.each(['printf two >> d/e', 'chmod 600 d/e'])(
+    '[S250] that somebody changes meanwhile (%s) is a conflict',
+    async script => {
+      fs.mkdirSync(`${root}/d`);
+      fs.writeFileSync(`${root}/a`, 'one');
+      fs.linkSync(`${root}/a`, `${root}/d/e`);
+      const meanwhile = () => spawnSync('sh', ['-c', script], { cwd: root });
+      expect(await place.run('rm a; rm -r d', { meanwhile })).toMatchObject({ rollback: { kind: 'held' } });
+      expect(fs.readFileSync(`${root}/d/e`, 'utf8')).toMatch(/^one/);
+    },
+  );
 
   it('[S181] stays one file if a command gave it the other name, and becomes two when a later one writes to a name', async () => {
     const files = () => fs.readdirSync(`${root}/old`).map(name => `${name} ${fs.readFileSync(`${root}/old/${name}`)}`);

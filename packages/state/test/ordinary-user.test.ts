@@ -10,6 +10,9 @@ const ORDINARY = 100_000 + process.pid;
 const PATIENCE_MS = 4 * 60 * 60 * 1000;
 const repository = path.resolve(import.meta.dirname, '../../..');
 
+/** What the tests said, kept if any of them failed. */
+const OUTPUT = path.join(repository, 'node_modules/.cache', `ordinary-user-${process.pid}.log`);
+
 /** Everything in this package's tests, as somebody whom the system refuses things. Root is refused nothing. */
 describe('all tests of this package', () => {
   it('[S130] hold for an ordinary user as well: where they run as root, they run again as one', {
@@ -26,13 +29,15 @@ describe('all tests of this package', () => {
     try {
       for (const own of [home.path, place]) fs.chownSync(own, ORDINARY, ORDINARY);
       const vitest = path.join(repository, 'node_modules/vitest/vitest.mjs');
+      const output = fs.openSync(OUTPUT, 'w');
       const ended = spawnSync(process.execPath, [vitest, 'run', 'packages/state', '--configLoader', 'native'], {
         cwd: repository,
-        encoding: 'utf8',
-        maxBuffer: 2 ** 28,
+        // Into a file, so that it is there however this ends.
+        stdio: ['ignore', output, output],
         uid: ORDINARY,
         gid: ORDINARY,
         env: {
+          NO_COLOR: '1',
           HOME: home.path,
           TMPDIR: home.path,
           NODE_COMPILE_CACHE: path.join(home.path, 'compiled'),
@@ -42,13 +47,38 @@ describe('all tests of this package', () => {
           ...passedOn('CI', 'SIGNALBOX_SOAK', 'SIGNALBOX_FULL', 'SIGNALBOX_BUNDLED_CHILDREN'),
         },
       });
-      expect(ended.status === 0 ? '' : `${ended.stdout}${ended.stderr}`.slice(-20_000)).toBe('');
+      fs.closeSync(output);
+      const text = fs.readFileSync(OUTPUT, 'utf8');
+      const { status, signal } = ended;
+      expect({ status, signal, failed: failedTests(text), output: OUTPUT }, text.slice(-20_000)).toEqual({
+        status: 0,
+        signal: null,
+        failed: [],
+        output: OUTPUT,
+      });
+      fs.rmSync(OUTPUT);
     } finally {
       fs.rmSync(place, { recursive: true, force: true });
       home.remove();
     }
   });
 });
+
+describe('the output of tests', () => {
+  it('[S130] says which files failed, and in which tests', () => {
+    const text =
+      ' ✓ |disk| packages/state/test/a.test.ts (1 test) 20ms\n FAIL  |disk| packages/state/test/b.test.ts > b > does\n';
+    expect(failedTests(`${text} FAIL  |unit| packages/state/src/c.test.ts [ src/c.test.ts ]\nError: FAIL\n`)).toEqual([
+      '|disk| packages/state/test/b.test.ts > b > does',
+      '|unit| packages/state/src/c.test.ts [ src/c.test.ts ]',
+    ]);
+  });
+});
+
+/** The tests that Vitest's output reports as failed, each with its file. */
+function failedTests(text: string): readonly string[] {
+  return text.split('\n').flatMap(line => /^\s*FAIL\s+(.*)$/.exec(line)?.[1] ?? []);
+}
 
 function passedOn(...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap(name => (process.env[name] ? [[name, process.env[name]]] : [])));

@@ -11,7 +11,7 @@ import type { UndoLog } from '../filesystem/undo-log.ts';
 import { applyFailed, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import { type ApplyPlace, type ApplyStep, at, pathIn, performApply, planSteps, takeBackApply } from './apply-steps.ts';
 import type { Layer } from './layer.ts';
-import { identityOf, isSame, type LayerChange } from './layer-change.ts';
+import { type Identity, identityOf, isSame, type LayerChange } from './layer-change.ts';
 import { mountPointOf, mountPoints } from './mount-table.ts';
 
 export interface ApplyOptions {
@@ -149,21 +149,29 @@ function failed(error: StateError, left: readonly string[] = []): ApplyResult {
 
 /** Writes to replaced files, or into removed directories, after they were checked. */
 function lateChanges(place: ApplyPlace, steps: readonly ApplyStep[], lookedAt: bigint): readonly string[] {
+  const moved = new Map(
+    steps.flatMap(step => ('was' in step && step.was !== null && 'ino' in step.was ? [[step.was.ino, step.was]] : [])),
+  );
   return steps.flatMap(step => {
     if (step.op !== 'aside' && (step.op !== 'put' || step.was === null)) return [];
     const kept = `${place.staging}/${step.as}`;
     const now = at(kept);
     if (now === undefined || step.was === null) return [];
-    if (now.kind === 'directory') return newerInside(kept, step.path, lookedAt);
+    if (now.kind === 'directory') return newerInside(kept, step.path, lookedAt, moved);
     return isSame(now, step.was) ? [] : [step.path];
   });
 }
 
 /**
  * Entries of a directory that changed since an instant. A closed entry was opened to be kept, which changes its ctime; a write
- * changes its mtime too.
+ * changes its mtime too. So does a step that moved another name of the same file: `moved` has what such a file was, by inode.
  */
-export function newerInside(directory: string, path: string, since: bigint): readonly string[] {
+export function newerInside(
+  directory: string,
+  path: string,
+  since: bigint,
+  moved: ReadonlyMap<string, Identity> = new Map(),
+): readonly string[] {
   const below = lookIntoClosed(directory);
   const newer: string[] = [];
   const look = (inside: string) => {
@@ -171,7 +179,9 @@ export function newerInside(directory: string, path: string, since: bigint): rea
       const at = joined(inside, name);
       const stat = below.stat(at);
       if (stat === undefined) continue;
-      if ((isClosed(stat) ? stat.mtimeNs : stat.ctimeNs) >= since) newer.push(joined(path, at));
+      const was = stat.isDirectory() ? undefined : moved.get(String(stat.ino));
+      const isNewer = was ? !isSame(identityOf(stat), was) : (isClosed(stat) ? stat.mtimeNs : stat.ctimeNs) >= since;
+      if (isNewer) newer.push(joined(path, at));
       if (stat.isDirectory()) look(at);
     }
   };
