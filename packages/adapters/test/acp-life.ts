@@ -24,6 +24,7 @@ import { onTestFinished } from 'vitest';
 import { type AcpPorts, type AgentProcess, type AgentRow, createAcpRunner } from '../src/acp/index.ts';
 import type { AgentTools } from '../src/attempt/agent-tools.ts';
 import { assignmentOf, idleTimers } from './builders.ts';
+import { createHomes, mac } from './memory-homes.ts';
 
 export const SECRET = 'key-that-nobody-may-see';
 
@@ -76,7 +77,7 @@ export function openAcpLife({ row = {}, setup, ports = {}, tools = {}, isOnLayer
   const state = createExecutionState({ session, resources, clock, ids, checkpoints });
   const locks = createPathLocks();
   const children: ChildProcess[] = [];
-  const homes: string[] = [];
+  const homes = createHomes(`${base}/homes`);
   onTestFinished(() => {
     for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     fs.rmSync(base, { recursive: true, force: true });
@@ -119,12 +120,8 @@ export function openAcpLife({ row = {}, setup, ports = {}, tools = {}, isOnLayer
       return ok(started);
     },
     benchFor,
-    async configHome() {
-      const home = fs.mkdtempSync(`${base}/home-`);
-      homes.push(home);
-      return { path: home, remove: () => fs.rmSync(home, { recursive: true }) };
-    },
-    ...{ clock, ids, timers },
+    configHome: homes.configHome,
+    ...{ clock, ids, timers, mac },
     ...ports,
   });
 
@@ -133,7 +130,9 @@ export function openAcpLife({ row = {}, setup, ports = {}, tools = {}, isOnLayer
     variables,
     timers,
     children,
-    homes,
+    homes: homes.opened,
+    /** Homes that wait for another attempt. */
+    keptHomes: homes.kept,
     /** Runs an attempt: its agent does these steps, one list for each prompt. */
     run(
       on: AgentSession,

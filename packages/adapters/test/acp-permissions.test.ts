@@ -45,8 +45,9 @@ describe('a question', () => {
     ]);
     const [question] = [...task.questions.values()];
     expect(question).toEqual({
-      call: expect.stringMatching(new RegExp(`^${TASK}/acp/1/[0-9a-f]{64}/1$`)),
+      call: expect.stringMatching(new RegExp(`^${TASK}/acp/[0-9a-f]{64}/1$`)),
       kind: 'file_edit',
+      proposalHash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
       proposal: {
         ...{ tool: 'Edit', title: 'Edit a.txt', kind: 'edit', input: { path, text: 'b' } },
         ...{ locations: [{ path }], diffs: [diff] },
@@ -249,7 +250,7 @@ describe('an interruption', () => {
     const { life, task } = await answering([command('one'), command('b', 'one'), command('c', 'two'), done], {
       resolutionType: 'approve',
     });
-    const calls = [...task.questions.keys()].map(call => call.split('/').slice(3));
+    const calls = [...task.questions.keys()].map(call => call.split('/').slice(2));
     expect(calls.map(([, count]) => count)).toEqual(['1', '2', '1']);
     expect(new Set(calls.map(([hash]) => hash)).size).toBe(2);
     expect(life.read('log.txt')).toBe('one\none\ntwo\n');

@@ -30,7 +30,7 @@ describe('a turn', () => {
       ...['tool_begun', 'begun', 'prompted', 'plan', 'assistant', 'tool_ended', 'assistant', 'answer', 'tool_ended'],
     ]);
     const call = String(entriesOf(task, 'tool_ended')[0]?.call);
-    expect(call).toMatch(new RegExp(`^${TASK}/acp/1/[0-9a-f]{64}/u1$`));
+    expect(call).toMatch(new RegExp(`^${TASK}/acp/[0-9a-f]{64}/u1$`));
     expect(entriesOf(task, 'plan').map(({ entries }) => entries)).toEqual([
       [
         { content: 'look', priority: 'medium', status: 'pending' },

@@ -28,6 +28,7 @@ import { agentsCache } from '../../../scripts/agents-cache.ts';
 import { type AgentProcess, type AgentRow, createAcpRunner, installedIn, withEndpoint } from '../src/acp/index.ts';
 import type { AgentTools } from '../src/attempt/agent-tools.ts';
 import { assignmentOf } from './builders.ts';
+import { createHomes, mac } from './memory-homes.ts';
 
 const sandbox = await detectSandbox();
 /** Whether agents can be confined and work on layers here. */
@@ -103,11 +104,8 @@ export async function openRealLife({ row, directory, script, userHome = {}, chan
       const fateOf = async (call: string) => (checkpoints.getPostSnapshot(call) === null ? 'undone' : 'committed');
       return ok({ runner: tools, tools: [turn], fateOf, close: async () => {} } satisfies AgentTools);
     },
-    async configHome() {
-      const home = fs.mkdtempSync(`${data}/homes/`);
-      return { path: home, remove: () => fs.rmSync(home, { recursive: true, force: true }) };
-    },
-    ...{ clock, ids, timers },
+    configHome: createHomes(`${data}/homes`).configHome,
+    ...{ clock, ids, timers, mac },
   });
 
   return {

@@ -12,17 +12,25 @@ const sandbox = await detectSandbox();
 const approve = { resolutionType: 'approve', rationale: 'fine', actionKind: 'review' } as const;
 
 /** A home with the echo agent as a command of its configuration, and a folder that it works in. */
-async function openEchoHome(options: { readonly env?: Record<string, string>; readonly config?: object } = {}) {
-  const folder = temporaryFolder();
+async function openEchoHome(
+  options: {
+    readonly folder?: string;
+    readonly env?: Record<string, string>;
+    readonly config?: object;
+    readonly resumeOnAnswer?: boolean;
+  } = {},
+) {
+  const { folder = temporaryFolder(), resumeOnAnswer = true } = options;
   const data = path.join(folder, 'data');
   const work = path.join(folder, 'work');
   fs.mkdirSync(data, { recursive: true, mode: 0o700 });
-  fs.mkdirSync(work);
+  fs.mkdirSync(work, { recursive: true });
   const command = [process.execPath, echoAgentProgram];
-  const agents = { echo: { command, title: 'Echo', variables: ['ECHO_KEY'], settings: { ECHO_SET: '{root}' } } };
+  const variables = ['ECHO_KEY', 'ECHO_AGENT'];
+  const agents = { echo: { command, title: 'Echo', variables, settings: { ECHO_SET: '{root}' } } };
   fs.writeFileSync(path.join(data, 'config.json'), JSON.stringify({ agents, ...options.config }));
   const env = { ECHO_KEY: 'seen-by-the-agent', OTHER_KEY: 'not-for-agents', ...options.env };
-  return { folder, data, work, ...(await openTestHome(folder, { env, resumeOnAnswer: true })) };
+  return { folder, data, work, ...(await openTestHome(folder, { env, resumeOnAnswer })) };
 }
 
 const echoPlan = (steps: readonly EchoStep[], props = '') =>
@@ -85,6 +93,47 @@ describe.skipIf(!sandbox.ok)('an installed agent', () => {
     const events = (await store.events(run, 0, 500)).map(({ event }) => event);
     expect(events.filter(({ type }) => type === 'call.began' || type === 'decision.asked')).toHaveLength(3);
     expect(events.filter(event => event.type === 'node.status' && event.to === 'blocked')).toEqual([]);
+  });
+
+  it.each([
+    ['continues its session if it has changed nothing', [], 'resumed'],
+    ['begins a new session if it has changed something', [{ do: 'write', file: 'b.txt', text: 'b' }], 'new'],
+  ] as const)('[A790] that waits without a process %s', async (_, before, opened) => {
+    const env = { ECHO_AGENT: JSON.stringify({ continues: ['resume'] }) };
+    const first = await openEchoHome({ env, resumeOnAnswer: false });
+    const { folder, data, work } = first;
+    const homes = () => fs.readdirSync(path.join(data, 'agent-homes')).filter(name => !name.includes('.'));
+    const other: EchoStep = { ...edit, id: 'f', title: 'Write it again', input: { file: 'a.txt', again: true } };
+    const steps = [...before, edit, other, { do: 'say', text: 'Done.' } as const];
+    // What it may change without a question is not asked about.
+    const run = await first.start('plan', echoPlan(steps, 'permissions="gated"'));
+    expect(await first.end(run)).toMatchObject({ status: 'waiting' });
+    expect(homes()).toHaveLength(before.length === 0 ? 1 : 0);
+    const [asked] = await first.store.decisions({ run, status: ['open'] });
+    expect(await first.host.answer(asked?.decision.id as never, { resolution: approve }, 'ada')).toMatchObject({
+      ok: true,
+    });
+    await first.close();
+
+    const second = await openEchoHome({ folder, env, resumeOnAnswer: false });
+    expect(homes()).toHaveLength(before.length === 0 ? 1 : 0);
+    expect(await second.host.resume(run)).toMatchObject({ ok: true });
+    await second.end(run);
+    const [task] = await second.store.tasks(run);
+    const kept = await second.store.stream(run, task?.id as never, 0, 500);
+    const begun = kept.flatMap(({ payload }) =>
+      (payload as { kind?: string }).kind === 'begun' ? [(payload as { opened?: string }).opened] : [],
+    );
+    expect(begun).toEqual(['new', opened]);
+    // The first call has changed something now: what follows is done again from the beginning.
+    const [next] = await second.store.decisions({ run, status: ['open'] });
+    expect(next?.decision.proposal).toMatchObject({ title: 'Write it again' });
+    await second.host.answer(next?.decision.id as never, { resolution: approve }, 'ada');
+    expect(await second.host.resume(run)).toMatchObject({ ok: true });
+    expect(await second.end(run)).toMatchObject({ status: 'completed' });
+    expect(fs.readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe('edited\nedited\n');
+    expect(await second.store.decisions({ run })).toHaveLength(2);
+    expect(homes()).toEqual([]);
   });
 
   it('[A720] shows its changes before they are applied, as one decision that survives', async () => {

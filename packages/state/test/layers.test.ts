@@ -501,7 +501,7 @@ describe.skipIf(!hasLayers)('calls on layers', () => {
       JSON.stringify({ id: 'call-9', tool: 'run_command', evaluation: 'test' }),
     );
     expect(must(findLayers(`${place.data}/layers`)).sweep(new Set())).toEqual([
-      { id: 'call-9', tool: 'run_command', evaluation: 'test' },
+      { id: 'call-9', tool: 'run_command', evaluation: 'test', isUntouched: true },
     ]);
     await expect.poll(() => fs.readdirSync(`${place.data}/layers`)).toEqual([kept]);
   });

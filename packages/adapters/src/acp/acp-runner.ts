@@ -11,13 +11,16 @@ import { rollbackWords } from '../attempt/rollback-words.ts';
 import { canceledFailure, failed, taskFailure } from '../attempt/task-failure.ts';
 import { secretsOf } from './agent-home.ts';
 import type { AcpPorts, ChosenAgent } from './agent-process.ts';
-import { runTurn, type TurnEnd, type TurnPlace } from './agent-turn.ts';
+import { runTurn, type TurnContext, type TurnEnd, type TurnPlace } from './agent-turn.ts';
+import { type LeftSession, leftSession } from './left-session.ts';
+import { canContinue } from './session-opening.ts';
 import { AGENT_TURN, readTurns } from './turn-history.ts';
 
 /**
  * Runs agents that speak the Agent Client Protocol.
  *
- * 1. One attempt is one process, one session and one call of the tool `agent_turn`: its changes are applied as a whole, or not at all.
+ * 1. One attempt is one process and one session in one call of the tool `agent_turn`: its changes are applied as a whole, or not at all. An attempt
+ *    after one that was cut off continues its session only if nothing that the agent had changed was dropped.
  * 2. The answer is kept before the changes are applied, so a turn that took effect is not repeated.
  * 3. Nothing is retried here: retries belong to the task, and are durable.
  */
@@ -58,19 +61,27 @@ async function attempt(
   const { call } = turns;
 
   let end: TurnEnd | undefined;
+  let isUntouched = false;
   let crash: { readonly cause: unknown } | undefined;
-  const home = await ports.configHome(assignment);
-  const context = { ports, assignment, session, chosen, redact, home: home.path, ...(check && { check: check.value }) };
+  const left = turns.isPending && assignment.resume !== 'restart' ? leftSession(turns.entries) : undefined;
+  const isSame = left?.agent.id === row.id && left.agent.version === chosen.installed.version;
+  const home = await ports.configHome(assignment, isSame && canContinue(chosen));
+  const context: TurnContext = {
+    ...{ ports, assignment, session, chosen, redact, home: home.path },
+    ...(check && { check: check.value }),
+    ...(left && { before: turnBefore(left) }),
+  };
   const isHeld = assignment.apply === 'ask' || assignment.apply === 'never';
   const turn = turnTool(isHeld, async place => {
     end = undefined;
+    isUntouched = false;
     crash = undefined;
     if (isHeld && place.layer === undefined) {
       end = { kind: 'failed', error: noLayer(assignment) };
       return end;
     }
     try {
-      end = await runTurn(context, place);
+      ({ end, isUntouched } = await runTurn(context, place));
       if (end.kind === 'answered') await keep({ v: 1, kind: 'answer', call, output: end.output });
       return end;
     } catch (cause) {
@@ -87,7 +98,23 @@ async function attempt(
       await opened.value.close();
     }
   } finally {
-    home.remove();
+    // Its session can be continued, in the next attempt.
+    if (isUntouched && isCutOff()) home.keep();
+    else home.remove();
+  }
+
+  function turnBefore(of: LeftSession): NonNullable<TurnContext['before']> {
+    const { entries } = turns;
+    const before = { entries, isUntouched: home.isUntouched };
+    if (!isSame) return { ...before, why: `The turn was begun by ${of.agent.id} ${of.agent.version}.` };
+    if (!canContinue(chosen)) return { ...before, why: `${row.title} does not continue sessions reliably.` };
+    if (!home.isUntouched) return { ...before, why: 'What it had changed was undone.' };
+    return { ...before, session: of, why: '' };
+  }
+
+  function isCutOff(): boolean {
+    const said = end as TurnEnd | undefined;
+    return said?.kind === 'blocked' || (said?.kind === 'failed' && said.error.code === 'canceled');
   }
 
   async function worked(tools: AgentTools): Promise<AgentOutcome> {

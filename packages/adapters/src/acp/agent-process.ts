@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Clock, IdSource, Result } from '@signalbox/model';
+import type { Clock, IdSource, Result, SecretMac } from '@signalbox/model';
 import type { Assignment, TaskError, TurnSurface } from '@signalbox/runs';
 import type { AnyTool, LayerEntry, Timers } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
@@ -31,7 +31,7 @@ export interface AgentLaunch {
   /** Absolute host paths that it may not enter. */
   readonly refused: readonly string[];
   readonly layer?: LayerEntry;
-  /** A fresh directory of our own: the agent's HOME. The files of its row are in it. */
+  /** A directory of our own: the agent's HOME. The files of its row are in it. */
   readonly configHome: string;
   /** All variables that it sees, without placeholders. */
   readonly variables: Readonly<Record<string, string>>;
@@ -43,8 +43,10 @@ export interface AcpPorts {
   start(launch: AgentLaunch): Result<AgentProcess, TaskError>;
   /** The tools of the task's directory, with the turn's own tool among them. */
   benchFor(assignment: Assignment, turn: AnyTool): Promise<Result<AgentTools, TaskError>>;
-  /** A private directory for the attempt; `remove` is called when the attempt ends. */
-  configHome(assignment: Assignment): Promise<{ readonly path: string; remove(): void }>;
+  /** The private directory of a task: with `mayContinue` the one that an attempt before kept, otherwise an empty one. */
+  configHome(assignment: Assignment, mayContinue: boolean): Promise<AgentHome>;
+  /** A keyed hash of a text: without the key, nobody can check a guess (R42). */
+  readonly mac: SecretMac;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly timers: Timers;
@@ -56,6 +58,16 @@ export interface AcpPorts {
   readonly turns?: TurnSurface | undefined;
   /** Whether the work has a cost limit: then an agent that reports no cost is refused. */
   readonly costLimited?: (assignment: Assignment) => boolean;
+}
+
+/** An agent's configuration home, with its sessions. */
+export interface AgentHome {
+  readonly path: string;
+  /** Whether the attempt before was cut off, and nothing that the agent had changed was dropped with it. */
+  readonly isUntouched: boolean;
+  /** The turn is cut off, nothing that the agent changed is dropped with it, and the agent will be started again. */
+  keep(): void;
+  remove(): void;
 }
 
 export interface ChosenAgent {

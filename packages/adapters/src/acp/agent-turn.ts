@@ -1,23 +1,28 @@
-import { client, type McpServer, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
-import { cutAtWord, type Json } from '@signalbox/model';
+import { type ContentBlock, type McpServer, methods, RequestError } from '@agentclientprotocol/sdk';
+import type { Json } from '@signalbox/model';
 import type { AgentSession, Assignment, DecisionKind, ModelName, TaskError, TurnOffer } from '@signalbox/runs';
 import type { ToolContext } from '@signalbox/state';
-import { type AnswerCheck, MAX_CORRECTIONS } from '../attempt/answer-check.ts';
-import { plainData } from '../attempt/plain-data.ts';
+import type { AnswerCheck } from '../attempt/answer-check.ts';
 import type { Redactor } from '../attempt/redaction.ts';
 import { canceledFailure, taskFailure } from '../attempt/task-failure.ts';
-import { createAgentFiles, type FileAccess, linesOf } from './agent-files.ts';
+import { createAgentFiles } from './agent-files.ts';
 import { prepareHome } from './agent-home.ts';
-import type { AcpPorts, AgentProcess, ChosenAgent } from './agent-process.ts';
-import { openWire, type WireListener } from './agent-wire.ts';
-import { leftAsking, setAskingMode } from './asking-mode.ts';
+import type { AcpPorts, ChosenAgent } from './agent-process.ts';
+import { agentRequests } from './agent-requests.ts';
+import { openWire } from './agent-wire.ts';
+import { createCallNames } from './call-names.ts';
 import { layerTraces } from './layer-traces.ts';
-import { chooseModel } from './model-option.ts';
+import type { LeftSession } from './left-session.ts';
 import { createPermissionDesk } from './permission-desk.ts';
-import { IDLE_UPDATES, promptUsage, sessionUpdate } from './session-update.ts';
+import type { AgentRow } from './register.ts';
+import { initialize, type OpenedSession, openSession } from './session-opening.ts';
+import { createSessionWatch } from './session-watch.ts';
 import { createTurnBook } from './turn-book.ts';
-import { answerWithin, correction, firstPrompt, textOf, toldDecisions } from './turn-prompt.ts';
+import { answeredError, exitedEarly, silent, unexplained } from './turn-failures.ts';
+import { continuation, firstPrompt, retelling } from './turn-prompt.ts';
+import { promptUntilAnswered } from './turn-prompts.ts';
 import { createTurnQuestions, REQUEST_DECISION } from './turn-questions.ts';
+import { retold } from './turn-retelling.ts';
 import { createTurnSpending } from './turn-spending.ts';
 
 export type TurnEnd =
@@ -34,6 +39,15 @@ export interface TurnContext {
   /** Checks the answer, if it is data. */
   readonly check?: AnswerCheck;
   readonly redact: Redactor;
+  /** The turn was cut off before. */
+  readonly before?: {
+    readonly entries: readonly Json[];
+    /** Its session, if it may be continued: nothing that the agent had changed was dropped. */
+    readonly session?: LeftSession;
+    readonly isUntouched: boolean;
+    /** Why its session is not continued, if it is not. */
+    readonly why: string;
+  };
 }
 
 /** Where the turn happens: the context of its call. */
@@ -52,8 +66,12 @@ const CANCEL_MS = 1_000;
  * 1. It ends once, for the first reason there is: an answer, a failure, a person who is waited for, a cancellation.
  * 2. When it returns, nothing of the agent runs any more, and everything that it told is kept.
  * 3. An answer counts only if nothing was changed without the question that it needed.
+ * 4. `isUntouched` only if it is certain that nothing was changed.
  */
-export async function runTurn(context: TurnContext, place: TurnPlace): Promise<TurnEnd> {
+export async function runTurn(
+  context: TurnContext,
+  place: TurnPlace,
+): Promise<{ readonly end: TurnEnd; readonly isUntouched: boolean }> {
   const { ports, assignment, session, chosen, redact } = context;
   const { row, installed } = chosen;
   const { root, refused, layer } = place;
@@ -62,122 +80,71 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     ...{ row, installed, root, refused, configHome: context.home, variables },
     ...(layer && { layer }),
   });
-  if (!started.ok) return { kind: 'failed', error: started.error };
+  if (!started.ok) return { end: { kind: 'failed', error: started.error }, isUntouched: false };
   const process = started.value;
   const now = () => ports.clock.now();
   const over = once<TurnEnd>();
   const fail = (error: TaskError) => over.resolve({ kind: 'failed', error });
+  const { parkMs = PARK_MS, silenceMs = SILENCE_MS, mac } = ports;
 
-  const book = createTurnBook({ assignment, row, session, redact, now, violated: fail, lost: over.reject });
+  const names = createCallNames(assignment.task);
+  const book = createTurnBook({
+    ...{ assignment, row, names, mac, session, redact, now },
+    ...{ violated: fail, lost: over.reject },
+  });
   const model: ModelName = { provider: row.id, model: assignment.model ?? 'default' };
   const prefix = `acp/${ports.ids.mint()}`;
   const spending = createTurnSpending({ session, model, prefix, now, toolCalls: book.toolCalls });
-  let vendorSession: string | undefined;
-  let reportedMode: string | undefined;
-  let isAsking = false;
+  const questions = createTurnQuestions({
+    ...{ names, mac, row, session, redact, parkMs },
+    ...{ keep: book.keep, lost: over.reject },
+  });
   let isReady = false;
   let isPrompting = false;
-
-  const { parkMs = PARK_MS } = ports;
-  const questions = createTurnQuestions({ assignment, row, session, redact, parkMs, lost: over.reject });
   let offer: TurnOffer | undefined;
+
+  let unwatch = () => {};
+  const heard = () => {
+    unwatch();
+    if (over.isSettled()) return;
+    const ms = isReady ? silenceMs : START_MS;
+    unwatch = ports.timers.after(ms, () => {
+      if (asking() !== undefined) heard();
+      else fail(silent(row, isReady, ms));
+    });
+  };
+  const watch = createSessionWatch({
+    ...{ row, book, heard, failed: fail, isOver: over.isSettled },
+    costs: cost => (spending.costs(cost) ? recordCost().catch(over.reject) : undefined),
+  });
   const desk = createPermissionDesk({
-    ...{ assignment, row, installed, session, book, redact, parkMs },
-    vendorSession: () => vendorSession,
+    ...{ assignment, row, installed, session, book, redact, parkMs, mac },
+    vendorSession: watch.id,
     parked: kind => over.resolve(waiting(kind)),
     isOver: over.isSettled,
   });
-  const files = createAgentFiles({ root, refused, view: () => process.view() });
-
   /** The kind of a question that a person has not answered yet. */
   const asking = () => desk.open() ?? questions.open();
-
-  let unwatch = () => {};
-  const watch = () => {
-    unwatch();
-    if (over.isSettled()) return;
-    unwatch = ports.timers.after(isReady ? (ports.silenceMs ?? SILENCE_MS) : START_MS, () => {
-      if (asking() !== undefined) watch();
-      else fail(silent(context, isReady));
-    });
-  };
-
-  const listener: WireListener = {
-    updated(params) {
-      watch();
-      const { sessionId, update } = (params ?? {}) as { readonly sessionId?: unknown; readonly update?: unknown };
-      if (vendorSession === undefined || over.isSettled()) return undefined;
-      if (sessionId !== vendorSession) {
-        book.note('The agent sent an update of a session that is not its own. It was ignored.');
-        return undefined;
-      }
-      const read = sessionUpdate.safeParse(update);
-      if (!read.success) {
-        const what = String((update as { readonly sessionUpdate?: unknown } | undefined)?.sessionUpdate);
-        if (!IDLE_UPDATES.has(what)) book.note(`The agent sent an update that is not understood: ${what}.`);
-        return undefined;
-      }
-      if (read.data.sessionUpdate === 'current_mode_update') reportedMode = read.data.currentModeId;
-      const left = isAsking ? leftAsking(row, read.data) : undefined;
-      if (left !== undefined) {
-        fail(left);
-        return undefined;
-      }
-      book.updated(read.data);
-      const cost = read.data.sessionUpdate === 'usage_update' ? read.data.cost : undefined;
-      if (cost != null && spending.costs(cost)) return spending.recordCost().then(checkLimits).catch(over.reject);
-      return book.room();
-    },
-    opened(answer) {
-      const { sessionId } = (answer ?? {}) as { readonly sessionId?: unknown };
-      if (typeof sessionId !== 'string') return;
-      vendorSession = sessionId;
-      book.opened(sessionId);
-    },
-    ignored: what => book.note(`The agent sent ${what}. It was ignored.`),
-    broke: fail,
-  };
-
-  const connection = client({ name: 'signalbox' })
-    .onRequest(methods.client.session.requestPermission, answering(desk.requested))
-    .onRequest(
-      methods.client.fs.readTextFile,
-      answering(async ({ path, line, limit, sessionId }) => {
-        checkSession(sessionId);
-        return { content: linesOf(reached(path, files.read(path)), line, limit) };
-      }),
-    )
-    .onRequest(
-      methods.client.fs.writeTextFile,
-      answering(async ({ path, content, sessionId }) => {
-        checkSession(sessionId);
-        // Nobody is asked about a write that cannot be made.
-        const looked = files.look(path);
-        if (looked.kind === 'refused') reached(path, looked);
-        const done = await desk.mayWrite(path, content);
-        if (done === undefined) throw RequestError.invalidRequest(undefined, 'a person did not allow this write');
-        const access = files.write(path, content);
-        done(access.kind === 'done');
-        reached(path, access);
-        return {};
-      }),
-    )
-    .connect(openWire(process, row.title, listener));
+  const files = createAgentFiles({ root, refused, view: () => process.view() });
+  const connection = agentRequests({ watch, desk, files, book, heard, lost: over.reject }).connect(
+    openWire(process, row.title, watch.listener),
+  );
   const { agent } = connection;
 
   let giveUp = () => {};
   const cancel = () => {
-    const stopped = () => fail(canceledFailure());
-    if (!isPrompting || vendorSession === undefined) return stopped();
-    agent.notify(methods.agent.session.cancel, { sessionId: vendorSession }).catch(stopped);
-    giveUp = ports.timers.after(CANCEL_MS, stopped);
+    const stop = () => fail(canceledFailure());
+    const sessionId = watch.id();
+    if (!isPrompting || sessionId === undefined) return stop();
+    agent.notify(methods.agent.session.cancel, { sessionId }).catch(stop);
+    giveUp = ports.timers.after(CANCEL_MS, stop);
   };
   place.signal.addEventListener('abort', cancel, { once: true });
   // All that it said is known once its output has ended.
   Promise.all([process.ended, connection.closed]).then(([{ reason }]) => over.resolve(exited(reason)), over.reject);
-  watch();
+  heard();
   conversation().then(over.resolve, thrown => {
-    if (thrown instanceof RequestError) fail(answeredError(context, thrown));
+    if (thrown instanceof RequestError) fail(answeredError(row, thrown));
     // Its output has ended: so does the agent, and then it is known why.
     else if (connection.signal.aborted) process.kill();
     else over.reject(thrown);
@@ -197,88 +164,81 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     await offer?.withdraw();
     await book.settled();
   }
-  if (end.kind !== 'answered' || layer === undefined || assignment.permissions !== 'gated' || book.mayHaveChanged())
-    return end;
+  if (layer === undefined) return { end, isUntouched: false };
+  const mayBeViolation = end.kind === 'answered' && assignment.permissions === 'gated' && !book.mayHaveChanged();
+  if (end.kind === 'answered' && !mayBeViolation) return { end, isUntouched: false };
   const traces = layerTraces(layer.directory, root);
-  return traces.length === 0 ? end : { kind: 'failed', error: unexplained(context, traces) };
+  if (mayBeViolation && traces.length > 0)
+    return { end: { kind: 'failed', error: unexplained(row, traces) }, isUntouched: false };
+  return { end, isUntouched: traces.length === 0 };
 
   async function conversation(): Promise<TurnEnd> {
     const canUseFiles = row.files === 'client' && globalThis.process.platform === 'linux';
-    const about = await agent.request(methods.agent.initialize, {
-      protocolVersion: PROTOCOL_VERSION,
-      clientCapabilities: { fs: { readTextFile: canUseFiles, writeTextFile: canUseFiles }, terminal: false },
-      clientInfo: { name: 'signalbox', version: '0.1.0' },
+    const about = await initialize(agent, chosen, {
+      fs: { readTextFile: canUseFiles, writeTextFile: canUseFiles },
+      terminal: false,
     });
-    if (about.protocolVersion !== PROTOCOL_VERSION) {
-      const message = `${row.title} ${installed.version} speaks version ${about.protocolVersion} of ACP, not ${PROTOCOL_VERSION}. Use the version that \`signalbox agents\` names.`;
-      return { kind: 'failed', error: taskFailure('agent-not-started', message) };
-    }
-    if (row.authenticate !== undefined) await agent.request(methods.agent.authenticate, { methodId: row.authenticate });
-    const canAsk = about.agentCapabilities?.mcpCapabilities?.http === true;
+    if (!about.ok) return { kind: 'failed', error: about.error };
+    const canAsk = about.value.agentCapabilities?.mcpCapabilities?.http === true;
     if (canAsk) offer = await ports.turns?.offer(questions.tools);
     if (ports.turns !== undefined && !canAsk) book.note(`${row.title} cannot be offered ${REQUEST_DECISION}.`);
     const mcpServers = offer === undefined ? [] : [turnServer(offer)];
-    const opened = await agent.request(methods.agent.session.new, { cwd: root, mcpServers });
-    const notAsking = await setAskingMode(agent, row, opened, { mode: () => reportedMode });
-    if (notAsking !== undefined) return { kind: 'failed', error: notAsking };
-    isAsking = true;
-    // It may have been left before anybody watched.
-    const left = leftAsking(row, { sessionUpdate: 'current_mode_update', currentModeId: reportedMode ?? '' });
-    if (reportedMode !== undefined && left !== undefined) return { kind: 'failed', error: left };
-    const noModel = await chooseModel(agent, row, opened, assignment.model);
-    if (noModel !== undefined) return { kind: 'failed', error: noModel };
+    const before = context.before?.session;
+    const opening = { chosen, root, mcpServers, model: assignment.model, watch };
+    const opened = await openSession(agent, about.value, before, opening);
+    if (!opened.ok) return { kind: 'failed', error: opened.error };
     isReady = true;
-    watch();
+    heard();
     const { id, title } = row;
     book.keep({
       ...{ v: 1, kind: 'begun', model: `${title} ${installed.version}`, priceKnown: row.reports.cost },
       agent: { id, title, version: installed.version, from: installed.from },
-      ...{ session: opened.sessionId, asking: row.asking, onLayer: layer !== undefined },
+      ...{ session: opened.value.id, opened: opened.value.opened, asking: row.asking, onLayer: layer !== undefined },
     });
-    return prompts(opened.sessionId);
+    const told = opened.value.opened === 'new' && context.before ? retold(context.before.entries) : '';
+    const said = openedWords(row, opened.value, told === '' ? undefined : context.before);
+    if (said !== undefined) book.note(said);
+    const left = opened.value.opened === 'new' ? undefined : before;
+    if (left !== undefined) takeUp(left);
+    const words = await questions.answers();
+    if (words === undefined) return waiting(questions.open() ?? 'choice');
+    const blocks = left === undefined ? fullPrompt(told) : continuation([...desk.takeWords(false), ...words]);
+    return promptUntilAnswered(
+      { blocks, isFull: left === undefined, ...(left && { left }) },
+      {
+        ...{ assignment, row, agent, sessionId: opened.value.id, signal: place.signal, check: context.check },
+        ...{ book, desk, questions, spending },
+        /** False if the turn is over. */
+        async mayPrompt() {
+          await checkLimits();
+          isPrompting = !over.isSettled();
+          return isPrompting;
+        },
+        answered() {
+          isPrompting = false;
+        },
+      },
+    ).then(end => end ?? over.promise);
   }
 
-  async function prompts(sessionId: string): Promise<TurnEnd> {
-    let blocks = firstPrompt(assignment);
-    let corrections = 0;
-    let tokens = 0;
-    for (let number = 1; ; number++) {
-      await checkLimits();
-      if (over.isSettled()) return over.promise;
-      book.prompted(
-        number,
-        plainData({ v: 1, kind: 'prompted', prompt: number, session: sessionId, text: textOf(blocks), blocks }),
-      );
-      await book.settled();
-      isPrompting = true;
-      const answer = await agent.request(methods.agent.session.prompt, { sessionId, prompt: [...blocks] });
-      isPrompting = false;
-      const usage = promptUsage.safeParse((answer as { readonly usage?: unknown }).usage);
-      tokens += (usage.data?.inputTokens ?? 0) + (usage.data?.outputTokens ?? 0);
-      const spent = await spending.prompted(usage.data);
-      const text = book.answered(spent);
-      await book.settled();
-      if (place.signal.aborted) return { kind: 'failed', error: canceledFailure() };
-      const isOverNow = answer.stopReason === 'end_turn';
-      const wasStopped = !isOverNow && book.wasDenied() && ['cancelled', 'refusal'].includes(answer.stopReason);
-      if (!isOverNow && !wasStopped) return { kind: 'failed', error: stopped(context, answer.stopReason, text) };
-      const answers = await questions.answers();
-      if (answers === undefined) return waiting(questions.open() ?? 'choice');
-      const words = [...desk.takeWords(wasStopped), ...answers];
-      const hasTokens = assignment.maxTokens === undefined || tokens < assignment.maxTokens;
-      const mayGoOn = number < assignment.maxTurns && hasTokens;
-      if (words.length > 0 && mayGoOn) {
-        blocks = toldDecisions(words);
-        continue;
-      }
-      if (context.check === undefined) return { kind: 'answered', output: text };
-      const checked = answerWithin(text, context.check);
-      if (checked.ok) return { kind: 'answered', output: checked.value };
-      if (corrections++ >= MAX_CORRECTIONS) return { kind: 'failed', error: unfitting(assignment, checked.error) };
-      if (!mayGoOn) return { kind: 'failed', error: exhausted(assignment, hasTokens, text) };
-      blocks = correction(checked.error);
-      book.keep({ v: 1, kind: 'correction', text: textOf(blocks) });
-    }
+  /** Everything that our side knew of the session when it was cut off. */
+  function takeUp(left: LeftSession): void {
+    names.take(left.made);
+    book.continued(left.always);
+    desk.continued(left);
+    questions.continued(left.questions);
+    spending.continued(left.costMicroUsd);
+  }
+
+  function fullPrompt(told: string): readonly ContentBlock[] {
+    const more = told === '' ? [] : retelling(told, context.before?.isUntouched === true);
+    return [...firstPrompt(assignment), ...more];
+  }
+
+  async function recordCost(): Promise<void> {
+    await spending.recordCost();
+    book.keep({ v: 1, kind: 'cost', costMicroUsd: spending.recorded() });
+    await checkLimits();
   }
 
   /** Ends the turn if a limit of the run is reached. The agent's own calls take no place: they are not made here. */
@@ -291,31 +251,10 @@ export async function runTurn(context: TurnContext, place: TurnPlace): Promise<T
     else fail(taskFailure('budget-exceeded', `${reason} Raise the limit of the run to continue.`));
   }
 
-  /** Answers a request of the agent. What goes wrong on our side ends the turn: the agent would only see an error. */
-  function answering<P, R>(answer: (params: P) => Promise<R>): (request: { readonly params: P }) => Promise<R> {
-    return async ({ params }) => {
-      watch();
-      try {
-        return await answer(params);
-      } catch (thrown) {
-        if (!(thrown instanceof RequestError)) over.reject(thrown);
-        throw thrown;
-      }
-    };
-  }
-
-  function checkSession(id: string): void {
-    if (id === vendorSession) return;
-    book.note('The agent asked for a file in a session that is not its own. It was refused.');
-    throw RequestError.sessionNotFound(id);
-  }
-
   /** An agent that dies with a question open is started again when the question is answered. */
   function exited(reason: string): TurnEnd {
     const kind = asking();
-    if (kind !== undefined) return waiting(kind);
-    const message = `${row.title} ended before its turn did: it ${reason}.${lastWords(process)}`;
-    return { kind: 'failed', error: taskFailure('agent-exited', message, { class: 'retryable' }) };
+    return kind === undefined ? { kind: 'failed', error: exitedEarly(row, reason, process) } : waiting(kind);
   }
 }
 
@@ -343,74 +282,15 @@ function turnServer({ url, token }: TurnOffer): McpServer {
   return { type: 'http', name: 'signalbox', url, headers };
 }
 
-function reached(path: string, access: FileAccess): string {
-  switch (access.kind) {
-    case 'done':
-      return access.content;
-    case 'missing':
-      throw RequestError.resourceNotFound(path);
-    case 'refused':
-      throw RequestError.invalidParams({ path }, access.reason);
+/** What the log says about the session; undefined for one that was opened as usual. */
+function openedWords({ title }: AgentRow, { id, opened, why }: OpenedSession, before: TurnContext['before']) {
+  switch (opened) {
+    case 'resumed':
+      return `${title} continues its session ${id} (session/resume).`;
+    case 'loaded':
+      return `${title} continues its session ${id} (session/load).`;
+    case 'new':
+      if (before === undefined) return undefined;
+      return `${title} begins a new session, and is told how far the turn came. ${why ?? before.why}`;
   }
-}
-
-function lastWords(process: AgentProcess): string {
-  const tail = process.stderrTail().trim();
-  return tail === '' ? '' : ` Its last errors:\n${tail.slice(-2_000)}`;
-}
-
-function silent({ chosen, ports }: TurnContext, isReady: boolean): TaskError {
-  const ms = isReady ? (ports.silenceMs ?? SILENCE_MS) : START_MS;
-  const what = isReady ? 'said nothing' : 'was not ready';
-  return taskFailure('agent-silent', `${chosen.row.title} ${what} for ${ms} ms and was ended.`, { class: 'retryable' });
-}
-
-function answeredError({ chosen: { row } }: TurnContext, { code, message, data }: RequestError): TaskError {
-  const more = data === undefined ? '' : ` ${cutAtWord(JSON.stringify(data), 1_000)}`;
-  if (code === -32000) {
-    const hint = `Set one of ${row.variables.join(', ') || 'its variables'}, or log in to it.`;
-    return taskFailure('key-missing', `${row.title} needs a login: ${message}.${more} ${hint}`);
-  }
-  return taskFailure('agent-failed', `${row.title} answered with an error: ${message}.${more}`, { class: 'retryable' });
-}
-
-function stopped({ chosen: { row }, assignment }: TurnContext, reason: string, text: string): TaskError {
-  const said = text === '' ? '' : ` It last said: ${JSON.stringify(text.slice(0, 500))}`;
-  switch (reason) {
-    case 'max_tokens':
-      return taskFailure('answer-truncated', `The answer of ${row.title} is longer than its model can give.${said}`);
-    case 'max_turn_requests':
-      return taskFailure(
-        'turns-exhausted',
-        `${row.title} took all requests that it may make for node ${assignment.node}.${said}`,
-      );
-    case 'refusal':
-      return taskFailure('agent-refused', `${row.title} refused to answer. Change the prompt.${said}`);
-    default:
-      return taskFailure('agent-failed', `${row.title} stopped its turn: ${reason}.${said}`, { class: 'retryable' });
-  }
-}
-
-function unexplained({ chosen: { row } }: TurnContext, paths: readonly string[]): TaskError {
-  const shown = paths.slice(0, 5).join(', ') + (paths.length > 5 ? ` and ${paths.length - 5} more` : '');
-  return taskFailure(
-    'agent-violation',
-    `${row.title} changed ${shown} without asking. Nothing of it was applied. Check that its asking mode holds with \`signalbox agents doctor\`.`,
-  );
-}
-
-function unfitting(assignment: Assignment, problem: string): TaskError {
-  const count = MAX_CORRECTIONS + 1;
-  return taskFailure(
-    'output-invalid',
-    `Node ${assignment.node} gave ${count} answers that do not fit its schema. The last: ${problem}`,
-  );
-}
-
-function exhausted({ node, maxTurns, maxTokens }: Assignment, hasTokens: boolean, text: string): TaskError {
-  const [code, took, limit] = hasTokens
-    ? (['turns-exhausted', `took its ${maxTurns} turns`, 'maxTurns'] as const)
-    : (['tokens-exhausted', `used its ${maxTokens} tokens`, 'maxTokens'] as const);
-  const said = ` It last said: ${JSON.stringify(text.slice(0, 500))}`;
-  return taskFailure(code, `Node ${node} ${took} without an answer that fits. Raise ${limit}, or ask for less.${said}`);
 }

@@ -6,12 +6,16 @@ import type { AgentProcess } from './agent-process.ts';
 /** The longest line that an agent may send. */
 const MAX_LINE_BYTES = 10_000_000;
 
+/** Requests that open a session. */
+const SESSION_REQUESTS = ['session/new', 'session/load', 'session/resume'] as const;
+type SessionRequest = (typeof SESSION_REQUESTS)[number];
+
 /** Sees what an agent sends, in the order in which it is sent. */
 export interface WireListener {
   /** The next message is read after it settles. */
   updated(params: unknown): Promise<void> | undefined;
-  /** A session was opened. Called before any later update. */
-  opened(answer: unknown): void;
+  /** The agent answered a request for a session. Called before any later update. */
+  opened(method: SessionRequest, answer: unknown): void;
   /** Something arrived that nobody waits for. */
   ignored(what: string): void;
   /** The agent broke the protocol: nothing more is read. */
@@ -50,7 +54,8 @@ export function openWire(
         } else if (message.method !== undefined) {
           yield message as AnyMessage;
         } else if (open.has(message.id)) {
-          if (open.get(message.id) === 'session/new') listener.opened(message.result);
+          const method = SESSION_REQUESTS.find(one => one === open.get(message.id));
+          if (method !== undefined) listener.opened(method, message.result);
           open.delete(message.id);
           yield message as AnyMessage;
         } else listener.ignored('an answer to a request that was not open');

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { canonicalJson, type Json, type JsonObject, jsonObject } from '@signalbox/model';
+import { canonicalJson, type Json, type JsonObject, jsonObject, type SecretMac } from '@signalbox/model';
 import { plainData } from '../attempt/plain-data.ts';
 import type { ToolKind } from './register.ts';
 import type { ToolCallFields } from './session-update.ts';
@@ -55,6 +54,8 @@ export interface Vendor {
   /** Fields of raw inputs that differ each time. */
   readonly volatile?: readonly string[] | undefined;
   readonly session: string;
+  /** A plain digest would let anybody with the log check a guess of what was asked (R42). */
+  readonly mac: SecretMac;
 }
 
 /**
@@ -77,7 +78,5 @@ export function identityOf(call: ToldCall, vendor: Vendor, input?: JsonObject): 
     input !== undefined || hasInput(call)
       ? { kind: kindOf(call), tool: name ?? null, input: clean(input ?? inputOf(call)) }
       : { kind: kindOf(call), tool: name ?? null, title: title ?? null, locations, diffs: diffsOf(call) };
-  return createHash('sha256')
-    .update(canonicalJson(plainData(asked)))
-    .digest('hex');
+  return vendor.mac(`call ${canonicalJson(plainData(asked))}`);
 }

@@ -1,12 +1,15 @@
 import { RequestError, type RequestPermissionRequest, type RequestPermissionResponse } from '@agentclientprotocol/sdk';
+import type { SecretMac } from '@signalbox/model';
 import type { AgentQuestion, AgentSession, Assignment, DecisionKind } from '@signalbox/runs';
 import { plainData } from '../attempt/plain-data.ts';
 import type { Redactor } from '../attempt/redaction.ts';
 import { hasInput, identityOf, kindOf } from './asked-call.ts';
+import type { LeftSession } from './left-session.ts';
 import { allowed, decisionKindOf, denied, type Permission, permissionOf, proposalOf, ruleFor } from './permission.ts';
 import type { AgentRow, InstalledAgent } from './register.ts';
 import { toolCall } from './session-update.ts';
-import type { AskedCall, TurnBook } from './turn-book.ts';
+import { shownAs } from './shown-hash.ts';
+import type { AskedCall, BookedCall, TurnBook } from './turn-book.ts';
 
 export interface DeskContext {
   readonly assignment: Assignment;
@@ -16,6 +19,7 @@ export interface DeskContext {
   readonly book: TurnBook;
   readonly redact: Redactor;
   readonly parkMs: number;
+  readonly mac: SecretMac;
   /** The agent's session; undefined before it is open. */
   vendorSession(): string | undefined;
   /** Nobody answered in time: the process need not wait any longer. */
@@ -36,6 +40,8 @@ const MAX_PROPOSAL = 1_000_000;
  * 2. A question is named by what is asked, so that the same answer is found when it is asked again (R24).
  * 3. A person's own arguments need no second approval: a call with exactly these is allowed, once.
  */
+export type PermissionDesk = ReturnType<typeof createPermissionDesk>;
+
 export function createPermissionDesk(context: DeskContext) {
   const { assignment, row, book } = context;
   const open = new Map<string, DecisionKind>();
@@ -45,27 +51,36 @@ export function createPermissionDesk(context: DeskContext) {
   /** Calls as people want them, by identity. */
   const wanted: string[] = [];
 
+  const vendor = () => ({ session: context.vendorSession() ?? '', volatile: row.volatile, mac: context.mac });
+
   async function decided({ call, name, why }: AskedCall, options: Options): Promise<Permission | undefined> {
     const rule = ruleFor(call.told, assignment);
     if (rule.kind === 'deny') return denied(options, 'not-needed', rule.reason);
     if (rule.kind === 'allow') return allowed(options, 'not-needed');
     if (book.isAlways(call)) return allowed(options, 'approve');
-    const vendor = { session: context.vendorSession() ?? '', volatile: row.volatile };
-    const granted = hasInput(call.told) ? wanted.indexOf(identityOf(call.told, vendor)) : -1;
+    const granted = hasInput(call.told) ? wanted.indexOf(identityOf(call.told, vendor())) : -1;
     if (granted >= 0) {
       wanted.splice(granted, 1);
       return allowed(options, 'modify');
     }
     if (open.size >= MAX_OPEN) return denied(options, 'not-needed', `${MAX_OPEN} questions are already open.`);
-    const proposal = context.redact.data(proposalOf(call.told, options, { ...context, why }));
+    const full = proposalOf(call.told, options, { ...context, why });
+    const proposal = context.redact.data(full);
     if (JSON.stringify(proposal).length > MAX_PROPOSAL)
       return denied(options, 'not-needed', `It is longer than a person can be shown (${MAX_PROPOSAL} characters).`);
-    const answer = await answerTo({ call: name, kind: decisionKindOf(kindOf(call.told)), proposal });
+    const kind = decisionKindOf(kindOf(call.told));
+    const answer = await answerTo({ call: name, kind, proposal, ...shownAs(full, context.mac) });
     if (answer === undefined) return undefined;
-    const permission = permissionOf(answer, call.told, options);
-    if (permission.kind === 'deny' && permission.instead !== undefined)
-      wanted.push(identityOf(call.told, vendor, permission.instead));
-    return permission;
+    return permissionOf(answer, call.told, options);
+  }
+
+  /** What the agent must be told with its next prompt, which may be in another process. */
+  function tellLater({ told }: BookedCall, { words: text, instead }: Extract<Permission, { kind: 'deny' }>): void {
+    if (text === undefined) return;
+    const identity = instead === undefined ? undefined : identityOf(told, vendor(), instead);
+    if (identity !== undefined) wanted.push(identity);
+    words.push(text);
+    book.keep({ v: 1, kind: 'to_tell', text, ...(identity !== undefined && { wanted: identity }) });
   }
 
   /** A person's answer; undefined if the turn ends without one. */
@@ -78,10 +93,6 @@ export function createPermissionDesk(context: DeskContext) {
   }
 
   async function requested(params: RequestPermissionRequest): Promise<RequestPermissionResponse> {
-    if (params.sessionId !== context.vendorSession()) {
-      book.note('The agent asked for a permission in a session that is not its own. It was refused.');
-      throw RequestError.sessionNotFound(params.sessionId);
-    }
     const fields = toolCall.safeParse(params.toolCall);
     if (!fields.success) throw RequestError.invalidParams(undefined, 'the tool call cannot be read');
     const asked = await book.asked(fields.data);
@@ -89,9 +100,9 @@ export function createPermissionDesk(context: DeskContext) {
     const permission = await decided(asked, params.options);
     if (permission === undefined || context.isOver()) return { outcome: { outcome: 'cancelled' } };
     book.decided(call, permission);
+    if (permission.kind === 'deny') tellLater(call, permission);
     await book.settled();
-    if (permission.kind === 'deny' && permission.words !== undefined) words.push(permission.words);
-    else if (permission.kind === 'deny')
+    if (permission.kind === 'deny' && permission.words === undefined)
       unsaid.push(`The call "${call.told.title ?? ''}" was denied. ${permission.reason}`);
     if (permission.option === undefined) return { outcome: { outcome: 'cancelled' } };
     const said = permission.kind === 'deny' ? { _meta: { signalbox: plainData({ reason: permission.reason }) } } : {};
@@ -111,10 +122,15 @@ export function createPermissionDesk(context: DeskContext) {
       if (permission === undefined || context.isOver()) return undefined;
       book.decided(call, permission);
       if (permission.kind === 'deny') {
-        if (permission.words !== undefined) words.push(permission.words);
+        tellLater(call, permission);
         return undefined;
       }
       return hasWritten => book.ended(call, hasWritten ? 'succeeded' : 'failed');
+    },
+    /** The session is an earlier one, in which these were not told or made yet. */
+    continued(left: Pick<LeftSession, 'words' | 'wanted'>): void {
+      words.push(...left.words);
+      wanted.push(...left.wanted);
     },
     /** The kind of a question that nobody answered yet. */
     open: (): DecisionKind | undefined => [...open.values()][0],

@@ -38,6 +38,8 @@ export interface AgentRow {
     | { readonly kind: 'mode'; readonly mode: string }
     | { readonly kind: 'option'; readonly option: string; readonly value: string }
     | { readonly kind: 'settings' };
+  /** How it continues a session that was cut off, reliably. Undefined: not tried, so as the agent says itself. */
+  readonly continues?: readonly ('resume' | 'load')[];
   /** Kinds of tools that it runs unasked although it asks otherwise: reads, searches. */
   readonly unasked: readonly ToolKind[];
   /** Fields of a tool's raw input that differ each time: ids of its own. They do not tell one question from another. */

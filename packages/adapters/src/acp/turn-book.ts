@@ -1,4 +1,4 @@
-import { cutAtWord, type Json } from '@signalbox/model';
+import { cutAtWord, type Json, type SecretMac } from '@signalbox/model';
 import type { AgentSession, Assignment, TaskError } from '@signalbox/runs';
 import { plainData } from '../attempt/plain-data.ts';
 import type { Redactor } from '../attempt/redaction.ts';
@@ -14,13 +14,16 @@ import {
   type ToldCall,
   toolOf,
 } from './asked-call.ts';
+import type { CallNames } from './call-names.ts';
 import { changes, mayChange, needsPerson, type Permission } from './permission.ts';
 import type { AgentRow } from './register.ts';
 import type { SessionUpdate, ToolCallFields } from './session-update.ts';
 
 export interface BookContext {
-  readonly assignment: Pick<Assignment, 'task' | 'permissions'>;
+  readonly assignment: Pick<Assignment, 'permissions'>;
   readonly row: AgentRow;
+  readonly names: CallNames;
+  readonly mac: SecretMac;
   readonly session: Pick<AgentSession, 'keep' | 'stream'>;
   readonly redact: Redactor;
   now(): number;
@@ -67,14 +70,13 @@ const MAX_INPUT = 1_000_000;
  */
 export type TurnBook = ReturnType<typeof createTurnBook>;
 
-export function createTurnBook({ assignment, row, session, redact, now, violated, lost }: BookContext) {
+export function createTurnBook(context: BookContext) {
+  const { assignment, row, session, redact, now, violated, lost } = context;
   const calls = new Map<string, BookedCall>();
   /** Exact tools that a person allowed for the rest of the session. */
   const always = new Set<string>();
-  const named = new Map<string, number>();
   const notes = new Set<string>();
   let vendorSession = '';
-  let prompt = 0;
   let text = '';
   let reasoning = '';
   let lastText = '';
@@ -131,11 +133,13 @@ export function createTurnBook({ assignment, row, session, redact, now, violated
   }
 
   function nameOf(told: ToldCall, how: 'asked' | 'unasked'): string {
-    const place = `${assignment.task}/acp/${prompt}/${identityOf(told, { session: vendorSession, volatile: row.volatile })}`;
-    const key = `${how} ${place}`;
-    const number = (named.get(key) ?? 0) + 1;
-    named.set(key, number);
-    return `${place}/${how === 'asked' ? '' : 'u'}${number}`;
+    const identity = identityOf(told, { session: vendorSession, volatile: row.volatile, mac: context.mac });
+    return context.names.next(identity, how === 'asked' ? '' : 'u');
+  }
+
+  function allowAlways(tool: string): void {
+    always.add(tool);
+    keep({ v: 1, kind: 'always', tool });
   }
 
   function start(call: BookedCall): void {
@@ -229,8 +233,11 @@ export function createTurnBook({ assignment, row, session, redact, now, violated
     opened(id: string): void {
       vendorSession = id;
     },
-    prompted(number: number, entry: Json): void {
-      prompt = number;
+    /** The session is an earlier one, in which a person allowed these tools for the rest of it. */
+    continued(tools: readonly string[]): void {
+      for (const tool of tools) always.add(tool);
+    },
+    prompted(entry: Json): void {
       wasDenied = false;
       lastText = '';
       keep(entry);
@@ -285,7 +292,7 @@ export function createTurnBook({ assignment, row, session, redact, now, violated
     decided(call: BookedCall, permission: Permission): void {
       call.permission = permission;
       if (permission.kind === 'allow') {
-        if (permission.always) always.add(call.exact ?? exactTool(call.told));
+        if (permission.always) allowAlways(call.exact ?? exactTool(call.told));
         if (mayChange(call.told)) changesAllowed++;
         start(call);
       } else {

@@ -27,19 +27,23 @@ export interface TurnHistory {
   readonly done?: Json;
   /** Whether the last turn waited for a person when it was cut off. */
   readonly waits: boolean;
+  /** What was kept of the turn that was cut off. */
+  readonly entries: readonly Json[];
 }
 
 export function readTurns(entries: readonly Json[], task: string): TurnHistory {
   let count = 0;
+  let begunAt = 0;
   let call: string | undefined;
   let answer: Json | undefined;
   let ended: string | undefined;
-  for (const entry of entries) {
+  for (const [index, entry] of entries.entries()) {
     const read = kept.safeParse(entry);
     if (!read.success) continue;
     const { data } = read;
     if (data.kind === 'tool_begun') {
       count++;
+      begunAt = index + 1;
       call = data.call;
       answer = undefined;
       ended = undefined;
@@ -56,5 +60,6 @@ export function readTurns(entries: readonly Json[], task: string): TurnHistory {
     ...(isPending && answer !== undefined && { answer }),
     ...(ended === 'succeeded' && answer !== undefined && { done: answer }),
     waits: last?.kind === 'waiting',
+    entries: isPending ? entries.slice(begunAt) : [],
   };
 }

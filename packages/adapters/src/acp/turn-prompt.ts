@@ -13,6 +13,26 @@ export function firstPrompt({ system, prompt, schema }: Assignment): readonly Co
   return parts.map(textBlock);
 }
 
+/** What a new session is told about a turn that was cut off: how far it came, and what is left of it. */
+export function retelling(told: string, isUntouched: boolean): readonly ContentBlock[] {
+  const changes = isUntouched
+    ? 'Nothing had been changed in the directory.'
+    : 'Everything that had been changed in the directory was undone: make the changes again that are still needed.';
+  const so = told === '' ? '' : `\nThis is how far you came:\n${told}\n`;
+  return [
+    textBlock(
+      `You began this task before and were interrupted. ${changes} Answers that a person gave are delivered when you ask for the same again.${so}`,
+    ),
+  ];
+}
+
+/** Continues a session whose last prompt was cut off. */
+export function continuation(words: readonly string[]): readonly ContentBlock[] {
+  const go =
+    'You were interrupted while a person was asked. Continue where you stopped. If a call was waiting for a permission, make exactly the same call again: the answer will be delivered. Then give the result.';
+  return [textBlock([...words, go].join('\n\n'))];
+}
+
 export function correction(problem: string): readonly ContentBlock[] {
   return [textBlock(`The answer does not fit. ${problem}\nAnswer again, with nothing but JSON that fits the schema.`)];
 }

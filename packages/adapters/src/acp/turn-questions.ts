@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
-import { canonicalJson, type Json } from '@signalbox/model';
+import { canonicalJson, type Json, type SecretMac } from '@signalbox/model';
 import type {
   AgentQuestion,
   AgentSession,
-  Assignment,
   DecisionReply,
   DecisionRequest,
   Resolution,
@@ -12,7 +10,10 @@ import type {
 import { plainData } from '../attempt/plain-data.ts';
 import type { Redactor } from '../attempt/redaction.ts';
 import type { ToldCall } from './asked-call.ts';
+import type { CallNames } from './call-names.ts';
+import type { LeftSession } from './left-session.ts';
 import type { AgentRow } from './register.ts';
+import { shownAs } from './shown-hash.ts';
 
 /** The tool by which an agent asks a person (R9). */
 export const REQUEST_DECISION = 'request_decision';
@@ -20,11 +21,13 @@ export const REQUEST_DECISION = 'request_decision';
 const TOOL_MS = 30_000;
 
 export interface QuestionsContext {
-  readonly assignment: Pick<Assignment, 'task'>;
+  readonly names: CallNames;
+  readonly mac: SecretMac;
   readonly row: Pick<AgentRow, 'id' | 'title'>;
   readonly session: Pick<AgentSession, 'answered'>;
   readonly redact: Redactor;
   readonly parkMs: number;
+  keep(entry: unknown): void;
   /** The question could not be asked. */
   lost(cause: unknown): void;
 }
@@ -36,30 +39,29 @@ export interface QuestionsContext {
  * 2. The tool never waits longer than the agent does (R28). A question that is open when the agent ends its turn holds up the turn, and its
  *    answer is the next prompt.
  */
-export function createTurnQuestions({ assignment, row, session, redact, parkMs, lost }: QuestionsContext) {
-  const counts = new Map<string, number>();
+export type TurnQuestions = ReturnType<typeof createTurnQuestions>;
+
+export function createTurnQuestions(context: QuestionsContext) {
+  const { row, session, redact, parkMs, mac, keep, lost } = context;
   const open = new Map<string, { readonly question: AgentQuestion; readonly request: DecisionRequest }>();
 
-  function questionOf(request: DecisionRequest): AgentQuestion {
-    const identity = createHash('sha256')
-      .update(canonicalJson(plainData(request)))
-      .digest('hex');
-    const count = (counts.get(identity) ?? 0) + 1;
-    counts.set(identity, count);
-    const { question: prompt, options } = request;
-    const proposal = { prompt, ...(options && { options }), context: { agent: { id: row.id, title: row.title } } };
-    return {
-      call: `${assignment.task}/acp/ask/${identity}/${count}`,
-      kind: options === undefined ? 'confirmation' : 'choice',
-      proposal: redact.data(plainData(proposal)) as Json,
-    };
+  const nameOf = (request: DecisionRequest) =>
+    context.names.next(`ask/${mac(`question ${canonicalJson(plainData(request))}`)}`);
+
+  function questionOf(call: string, { question: prompt, options }: DecisionRequest): AgentQuestion {
+    const full = { prompt, ...(options && { options }), context: { agent: { id: row.id, title: row.title } } };
+    const proposal = plainData(full);
+    const kind = options === undefined ? 'confirmation' : 'choice';
+    return { call, kind, proposal: redact.data(proposal) as Json, ...shownAs(proposal, mac) };
   }
 
   const tools: TurnTools = {
     async requestDecision(request) {
-      const question = questionOf(request);
+      const call = nameOf(request);
+      const question = questionOf(call, request);
       try {
         const answer = await session.answered(question, Math.min(TOOL_MS, parkMs));
+        keep({ v: 1, kind: 'question', call, isAnswered: answer !== undefined, request });
         if (answer !== undefined) return { kind: 'answered', ...replyTo(request, answer) };
         open.set(question.call, { question, request });
         return { kind: 'asked' };
@@ -72,6 +74,10 @@ export function createTurnQuestions({ assignment, row, session, redact, parkMs, 
 
   return {
     tools,
+    /** The session is an earlier one, in which the agent waits for answers to these. */
+    continued(questions: LeftSession['questions']): void {
+      for (const { call, request } of questions) open.set(call, { question: questionOf(call, request), request });
+    },
     /** The kind of a question that nobody has answered yet. */
     open: () => [...open.values()][0]?.question.kind,
     /** Waits for the answers to open questions, as words for the agent. Undefined if one has none in time. */

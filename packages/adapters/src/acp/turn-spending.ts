@@ -15,6 +15,8 @@ export interface SpendingContext {
  * The spending that an agent reports. Each report is recorded once, as the difference to the last one; amounts that it does not report are
  * said to be unknown, never recorded as zero.
  */
+export type TurnSpending = ReturnType<typeof createTurnSpending>;
+
 export function createTurnSpending({ session, model, prefix, now, toolCalls }: SpendingContext) {
   let records = 0;
   let since = now();
@@ -23,6 +25,7 @@ export function createTurnSpending({ session, model, prefix, now, toolCalls }: S
   let costRecorded = 0;
   let costReported: number | undefined;
   let costOfPrompt = 0;
+  let mayCountAgain = false;
 
   async function record(usage: PromptUsage | undefined): Promise<void> {
     const costMicroUsd = Math.max(0, (costReported ?? costRecorded) - costRecorded);
@@ -46,10 +49,19 @@ export function createTurnSpending({ session, model, prefix, now, toolCalls }: S
   }
 
   return {
+    /** The session is an earlier one. An agent that counts from zero again reports less than what was recorded. */
+    continued(recorded: number): void {
+      costRecorded = recorded;
+      mayCountAgain = true;
+    },
+    /** The cost that was recorded of the session. */
+    recorded: () => costRecorded,
     /** Whether a sum of cost in this currency is news. Only dollars can be counted. */
     costs({ amount, currency }: { readonly amount: number; readonly currency: string }): boolean {
       if (currency.toUpperCase() !== 'USD') return false;
       costReported = Math.round(amount * 1_000_000);
+      if (mayCountAgain && costReported < costRecorded) costRecorded = 0;
+      mayCountAgain = false;
       return costReported > costRecorded;
     },
     /** Records a sum of cost that was reported meanwhile. */

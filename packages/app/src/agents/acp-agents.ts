@@ -1,19 +1,29 @@
 import * as os from 'node:os';
 import path from 'node:path';
 import type { AgentRow } from '@signalbox/adapters/agents';
-import { Bug, err, ok } from '@signalbox/model';
-import type { AgentRunner, Assignment, TaskError, TurnSurface } from '@signalbox/runs';
+import { Bug, err, ok, type RunId } from '@signalbox/model';
+import {
+  type AgentRunner,
+  type Assignment,
+  type RunReader,
+  type TaskError,
+  type TurnSurface,
+  taskId,
+} from '@signalbox/runs';
 import type { CommandSandbox } from '@signalbox/state';
 import { type AgentRegister, openAgentRegister } from '../agent-register/agent-register.ts';
 import { pathEntries } from '../agent-register/installed-agents.ts';
 import { readCommandSettings } from '../sandbox/command-config.ts';
 import { UNCONFINED_HINT } from '../sandbox/unconfined-hint.ts';
-import { openAgentHomes } from './agent-homes.ts';
+import type { Secrets } from '../secrets/open-secrets.ts';
+import type { AgentHomes } from './agent-homes.ts';
 import { startAgent } from './agent-launcher.ts';
 import { type BuiltinAgentsOptions, builtinAgents, hasCostLimit } from './builtin-agents.ts';
 
 export interface AcpAgentsOptions extends BuiltinAgentsOptions {
   readonly dataDirectory: string;
+  readonly homes: AgentHomes;
+  readonly secrets: Pick<Secrets, 'mac'>;
   /** How long an agent's process waits for a person. */
   readonly parkMs: number;
   readonly register?: AgentRegister;
@@ -26,10 +36,9 @@ export interface AcpAgentsOptions extends BuiltinAgentsOptions {
  * two did the work is in the transcript (`begun`).
  */
 export function acpAgents(options: AcpAgentsOptions): AgentRunner {
-  const { machine, tools, store, env, dataDirectory, parkMs } = options;
+  const { machine, tools, store, env, dataDirectory, homes, parkMs } = options;
   const { register = openAgentRegister({ dataDirectory, env }) } = options;
   const builtin = builtinAgents(options);
-  const homes = openAgentHomes(dataDirectory);
   const closed = [dataDirectory, os.homedir()];
   const costLimited = new Set<string>();
   let loading: Promise<AgentRunner> | undefined;
@@ -71,7 +80,11 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
         if (bench.ok) return bench;
         return err({ class: 'terminal', code: bench.error.code, message: bench.error.message });
       },
-      configHome: async () => homes.open(),
+      async configHome(assignment, mayContinue) {
+        await homes.sweep(taskOverIn(store));
+        return homes.open(assignment, mayContinue);
+      },
+      mac: options.secrets.mac,
       costLimited: ({ run }) => costLimited.has(run),
       clock: machine.clock,
       ids: machine.ids,
@@ -92,6 +105,15 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
       loading ??= load();
       return (await loading).run(assignment, session);
     },
+  };
+}
+
+/** Whether a task needs nothing any more. */
+export function taskOverIn(store: Pick<RunReader, 'task'>): (run: string, task: string) => Promise<boolean> {
+  return async (run, task) => {
+    const known = taskId.safeParse(task);
+    const found = known.success ? await store.task(run as RunId, known.data) : undefined;
+    return found === undefined || found.status === 'done' || found.status === 'error' || found.status === 'canceled';
   };
 }
 

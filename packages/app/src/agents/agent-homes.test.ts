@@ -22,15 +22,64 @@ const launch = (root: string, configHome: string, command: readonly string[]) =>
   installed: { program: command, version: '1', from: 'command' as const },
 });
 
+const one = { run: 'run-1', task: 'task-1' } as unknown as Assignment;
+const two = { run: 'run-1', task: 'task-2' } as unknown as Assignment;
+
 describe('homes of agents', () => {
-  it('[A711] what a process before left is gone at the next start', () => {
+  it('[A790] the home of an agent stays while its task waits and nothing that it changed was dropped', async () => {
     const data = temporaryFolder();
-    const home = openAgentHomes(data).open();
+    const folder = path.join(data, 'agent-homes');
+    const login = path.join(folder, 'task-1', 'login');
+    const homes = openAgentHomes(data);
+    const first = homes.open(one, true);
+    expect(first.isUntouched).toBe(false);
+    fs.writeFileSync(login, 'mine');
+    first.keep();
+    await homes.sweep(async () => false);
+    const next = openAgentHomes(data);
+    await next.recover(async () => false, new Map());
+    const again = next.open(one, true);
+    expect([again.path, again.isUntouched, fs.readFileSync(login, 'utf8')]).toEqual([first.path, true, 'mine']);
+    // The note counted for that attempt.
+    await openAgentHomes(data).recover(async () => false, new Map());
+    expect(fs.readdirSync(folder)).toEqual([]);
+    const other = next.open(one, true);
+    fs.writeFileSync(login, 'mine');
+    other.keep();
+    expect([next.open(one, false).isUntouched, fs.existsSync(login)]).toEqual([true, false]);
+  });
+
+  it('[A790] after a death of our process it stays if nothing was written on the layer of its turn', async () => {
+    for (const [isUntouched, left] of [
+      [true, ['task-1', 'task-1.note.json']],
+      [false, []],
+    ] as const) {
+      const data = temporaryFolder();
+      openAgentHomes(data).open(one, true);
+      const next = openAgentHomes(data);
+      await next.recover(async () => false, new Map([['task-1', isUntouched]]));
+      expect(fs.readdirSync(path.join(data, 'agent-homes'))).toEqual(left);
+      expect(next.open(one, true).isUntouched).toBe(isUntouched);
+    }
+  });
+
+  it('[A790] the home of a task that is over goes, and one in use stays', async () => {
+    const data = temporaryFolder();
+    const homes = openAgentHomes(data);
+    homes.open(one, true).keep();
+    homes.open(two, true);
+    await homes.sweep(async (run, task) => `${run} ${task}` === 'run-1 task-1');
+    expect(fs.readdirSync(path.join(data, 'agent-homes'))).toEqual(['task-2', 'task-2.note.json']);
+  });
+
+  it('[A711] what a process before left is gone at the next start', async () => {
+    const data = temporaryFolder();
+    const home = openAgentHomes(data).open(one, true);
     fs.writeFileSync(path.join(home.path, 'login'), 'secret');
     expect([fs.statSync(home.path).mode & 0o777, fs.statSync(path.dirname(home.path)).mode & 0o777]).toEqual([
       0o700, 0o700,
     ]);
-    openAgentHomes(data);
+    await openAgentHomes(data).recover(async () => false, new Map());
     expect(fs.readdirSync(path.join(data, 'agent-homes'))).toEqual([]);
   });
 
@@ -41,8 +90,8 @@ describe('homes of agents', () => {
     const homes = openAgentHomes(data);
     const known = findProcess(left.pid ?? 0);
     if (known === undefined) throw new Error('it runs');
-    homes.noteGroup(homes.open().path, known);
-    homes.noteGroup(homes.open().path, { pid: other.pid ?? 0, startedAt: '1' });
+    homes.noteGroup(homes.open(one, true).path, known);
+    homes.noteGroup(homes.open(two, true).path, { pid: other.pid ?? 0, startedAt: '1' });
     const ended = once(left, 'exit');
     openAgentHomes(data);
     expect(await ended).toEqual([null, 'SIGKILL']);
@@ -59,7 +108,10 @@ describe('an agent without a sandbox', () => {
     const { store, run } = await memoryRun(machine);
     const missing = failure('tool/sandbox-missing', { message: 'there is no bwrap', suggestion: 'Install it.' });
     const tools = { ...openAgentTools(data, machine), sandbox: async () => err(missing) };
-    const agents = acpAgents({ machine, tools, store: store as never, env: {}, dataDirectory: data, parkMs: 0 });
+    const agents = acpAgents({
+      ...{ machine, tools, store: store as never, env: {}, dataDirectory: data, parkMs: 0 },
+      ...{ homes: openAgentHomes(data), secrets: { mac: text => text } },
+    });
     const assignment = { run: run as RunId, node: 'n', vendor: 'any', plugin: 'own' } as unknown as Assignment;
     expect(await agents.run(assignment, {} as AgentSession)).toMatchObject({
       kind: 'failed',
@@ -73,7 +125,7 @@ describe('an agent without a sandbox', () => {
   it('[A714] where that is allowed runs in a group that is noted, and never believes itself on a layer', async () => {
     const data = temporaryFolder();
     const homes = openAgentHomes(data);
-    const home = homes.open();
+    const home = homes.open(one, true);
     const command = ['sh', '-c', 'echo "$HOME" "$PATH"; echo bad >&2; cat; exit 3'];
     const started = startAgent(launch(data, home.path, command), undefined, { homes, closed: [] });
     if (!started.ok) throw new Error(started.error.message);

@@ -110,7 +110,7 @@ export async function openAgentSession(
     return flushed;
   };
 
-  const asked = ({ call, kind, proposal }: AgentQuestion) => ({ run, node, iteration, call, kind, proposal });
+  const asked = (question: AgentQuestion) => ({ run, node, iteration, ...question });
 
   return {
     signal,

@@ -198,7 +198,10 @@ export function openAgentTools(
       const needed = new Set(pending.flatMap(({ work }) => (work.kind === 'layer' ? [work.layer] : [])));
       const told = new Set(recoveries.map(({ id }) => id));
       const dropped = (layers?.sweep(needed) ?? []).filter(({ id }) => !told.has(id));
-      return [...recoveries, ...dropped.map(call => ({ ...call, outcome: { kind: 'dropped' as const } }))];
+      return [
+        ...recoveries,
+        ...dropped.map(({ isUntouched, ...call }) => ({ ...call, outcome: { kind: 'dropped' as const, isUntouched } })),
+      ];
     },
   };
 }

@@ -49,6 +49,8 @@ interface Question {
   readonly call: string;
   readonly kind: DecisionKind;
   readonly proposal: Json;
+  /** Given by whoever knows more of the proposal than may be shown. */
+  readonly proposalHash?: Digest | undefined;
 }
 
 interface AnsweredDecision {
@@ -60,7 +62,7 @@ export interface DeskPorts {
   readonly commit: Commit;
   readonly reader: RunReader;
   readonly machine: Pick<Machine, 'clock' | 'ids'>;
-  readonly secrets?: Pick<Secrets, 'filter' | 'mac'> | undefined;
+  readonly secrets?: Pick<Secrets, 'mac'> | undefined;
 }
 
 export function createDecisionDesk({ commit, reader, machine, secrets }: DeskPorts): DecisionDesk {
@@ -77,7 +79,7 @@ export function createDecisionDesk({ commit, reader, machine, secrets }: DeskPor
     const { run, node, iteration, call, kind, proposal } = question;
     const id = decisionIdOf(run, node, iteration, call);
     const found = await reader.decision(id);
-    const proposalHash = hashOf(proposal);
+    const proposalHash = question.proposalHash ?? hashOf(proposal);
     if (found === undefined) {
       const decision = { id, node, iteration, call, kind, proposal, proposalHash, askedAt: now() };
       await write(
@@ -102,12 +104,9 @@ export function createDecisionDesk({ commit, reader, machine, secrets }: DeskPor
     return undefined;
   }
 
-  /**
-   * The hash of the full proposal, whatever part of it can be shown. A proposal with a secret has a keyed hash: a plain one would allow
-   * guessing.
-   */
+  /** The hash of the full proposal, whatever part of it can be shown. It is keyed: a plain one would allow guessing (R42). */
   function hashOf(proposal: Json): Digest {
-    if (secrets === undefined || secrets.filter.data(proposal) === proposal) return digestOf(nodeHasher, proposal);
+    if (secrets === undefined) return digestOf(nodeHasher, proposal);
     return `sha256:${secrets.mac(canonicalJson(proposal))}` as Digest;
   }
 

@@ -1,9 +1,10 @@
 import { providerReferences } from '@signalbox/adapters/providers';
-import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
+import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { ok, type RecoveryNote, thrownText, timestampOf } from '@signalbox/model';
-import { type AgentRunner, type TurnSurface, taskId } from '@signalbox/runs';
+import type { AgentRunner, TurnSurface } from '@signalbox/runs';
 import type { AgentRegister } from '../agent-register/agent-register.ts';
-import { acpAgents } from '../agents/acp-agents.ts';
+import { acpAgents, taskOverIn } from '../agents/acp-agents.ts';
+import { openAgentHomes } from '../agents/agent-homes.ts';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
 import { lazyHostLog } from '../logs/lazy-host-log.ts';
@@ -96,6 +97,8 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   if (!ended.ok) log.say('warn', 'what was being taken away is not gone yet', { why: ended.error.message });
   else if (ended.value) log.say('info', 'what was being taken away when the process before ended is gone');
   const tools = openAgentTools(dataDirectory, machine, filter);
+  // Their processes end before what they changed is looked at.
+  const homes = openAgentHomes(dataDirectory);
   const recoveries = openRecoveryBook(dataDirectory, machine.clock);
   const recovered = filter.data(await recover());
   recoveries.add(recovered);
@@ -107,7 +110,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   const agents =
     options.agents ??
     acpAgents({
-      ...{ machine, tools, store, env, dataDirectory, parkMs, turns: options.turns },
+      ...{ machine, tools, store, env, dataDirectory, homes, secrets, parkMs, turns: options.turns },
       ...(options.register && { register: options.register }),
     });
   const providers = providerReferences(env);
@@ -154,11 +157,14 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   });
 
   async function recover(): Promise<readonly RecoveryNote[]> {
-    const done = await tools.recover(async (run, task) => {
-      const known = taskId.safeParse(task);
-      const found = known.success ? await store.task(run as RunId, known.data) : undefined;
-      return found === undefined || found.status === 'done' || found.status === 'error' || found.status === 'canceled';
-    });
+    const isOver = taskOverIn(store);
+    const done = await tools.recover(isOver);
+    const dropped = done.flatMap(({ evaluation, outcome }) =>
+      evaluation === undefined || outcome.kind !== 'dropped'
+        ? []
+        : [[evaluation, outcome.isUntouched === true] as const],
+    );
+    await homes.recover(isOver, new Map(dropped));
     const places = await placesOf(
       done.map(({ id }) => id),
       store,

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, RunId } from '@signalbox/model';
+import type { Digest, Json, JsonObject, RunId } from '@signalbox/model';
 import type { DecisionKind, Resolution } from '../decisions/decision.ts';
 import type { NodeKey, TaskId } from '../ids.ts';
 import type { CallReport } from '../rate-limits/model-standing.ts';
@@ -87,6 +87,8 @@ export interface AgentQuestion {
   readonly kind: DecisionKind;
   /** Everything that a person needs to see. */
   readonly proposal: Json;
+  /** A keyed hash of the whole proposal, if it was redacted or may be (R42). Otherwise it is made from the proposal. */
+  readonly proposalHash?: Digest;
 }
 
 export type AgentOutcome =

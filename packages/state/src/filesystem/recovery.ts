@@ -37,8 +37,8 @@ export interface Recovery {
     | { readonly kind: 'restore-finished'; readonly kept: KeptFiles | null }
     /** A restore that had not changed anything yet was dropped. */
     | { readonly kind: 'restore-dropped' }
-    /** The call worked on a layer, which was dropped: there was nothing to restore. */
-    | { readonly kind: 'dropped' }
+    /** The call worked on a layer, which was dropped: there was nothing to restore. `isUntouched`: nothing was written on it. */
+    | { readonly kind: 'dropped'; readonly isUntouched?: boolean }
     /** The changes of a layer were being applied: all of them are applied, because the call had succeeded. */
     | { readonly kind: 'applied'; readonly paths: readonly string[] }
     /** They were reverted, except where somebody changed something since. `kept` is what they had replaced. */

@@ -70,7 +70,7 @@ export interface Layers {
    * Removes leftovers of dead processes, except layers that are held or still needed. Returns the calls that were interrupted
    * with them.
    */
-  sweep(needed: ReadonlySet<string>): readonly CallOfLayer[];
+  sweep(needed: ReadonlySet<string>): readonly SweptCall[];
 }
 
 /** Whose layer it is. */
@@ -78,6 +78,11 @@ export interface CallOfLayer {
   readonly id: string;
   readonly tool: string;
   readonly evaluation: string;
+}
+
+/** A call that was cut off with its layer, and whether nothing was written on it. */
+export interface SweptCall extends CallOfLayer {
+  readonly isUntouched: boolean;
 }
 
 export type NoLayerError = ErrorEnvelope<'state/no-layer'>;

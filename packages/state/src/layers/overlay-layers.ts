@@ -69,8 +69,9 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
       return left.flatMap(name => {
         if (held.has(name) || needed.has(name)) return [];
         const call = callIn(`${home}/${name}`);
+        const isUntouched = call !== undefined && isEmpty(`${home}/${name}/upper`);
         discard(`${home}/${name}`);
-        return call === undefined ? [] : [call];
+        return call === undefined ? [] : [{ ...call, isUntouched }];
       });
     },
   };
@@ -239,6 +240,14 @@ function callIn(directory: string): CallOfLayer | undefined {
     return callOfLayer.parse(JSON.parse(fs.readFileSync(`${directory}/${CALL}`, 'utf8')));
   } catch {
     return undefined;
+  }
+}
+
+function isEmpty(directory: string): boolean {
+  try {
+    return fs.readdirSync(directory).length === 0;
+  } catch {
+    return false;
   }
 }
 

@@ -7,13 +7,16 @@ import type { EchoCall, EchoSetup, EchoStep } from './echo-script.ts';
  * no code with the client.
  */
 const setup = JSON.parse(process.env.ECHO_AGENT ?? '{}') as EchoSetup;
-const session = `echo-${process.pid}`;
+let session = `echo-${process.pid}`;
 const options = new Map((setup.options ?? []).map(option => [option.id, option.current]));
 const waiting = new Map<number, (answer: Answer) => void>();
 let nextId = 1;
 let isAuthenticated = setup.authenticate === undefined;
 let script: readonly (readonly EchoStep[])[] = [];
 let promptsSoFar = 0;
+/** How many steps of its prompt are done; set when a session is continued. */
+let stepsDone = 0;
+let isCutOff = false;
 let cancel = () => {};
 let tools: ToolServer | undefined;
 
@@ -38,10 +41,14 @@ interface ToolServer {
   readonly headers: readonly { readonly name: string; readonly value: string }[];
 }
 class Ended extends Error {}
+class Canceled extends Error {}
 
 const send = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-const update = (fields: object, of = session) =>
+const update = (fields: object, of = session) => {
   send({ method: 'session/update', params: { sessionId: of, update: fields } });
+  if (of === session && setup.continues !== undefined)
+    fs.appendFileSync(`${placeOf(session)}.ndjson`, `${JSON.stringify(fields)}\n`);
+};
 const say = (text: string) => update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
 
 function request(method: string, params: object): Promise<Answer> {
@@ -70,7 +77,11 @@ function received({ id, method, params = {}, ...answer }: Incoming): void {
     case 'initialize':
       reply({
         protocolVersion: setup.protocolVersion ?? 1,
-        agentCapabilities: { mcpCapabilities: { http: setup.noMcp !== true } },
+        agentCapabilities: {
+          mcpCapabilities: { http: setup.noMcp !== true },
+          loadSession: setup.continues?.includes('load') === true,
+          ...(setup.continues?.includes('resume') === true && { sessionCapabilities: { resume: {} } }),
+        },
         agentInfo: { name: 'echo', version: '1.0.0' },
         authMethods: setup.authenticate === undefined ? [] : [{ id: setup.authenticate, name: 'Echo' }],
       });
@@ -82,17 +93,17 @@ function received({ id, method, params = {}, ...answer }: Incoming): void {
     case 'session/new':
       tools = (params.mcpServers as readonly ToolServer[])[0];
       if (!isAuthenticated) send({ id, error: { code: -32000, message: 'Authentication required' } });
-      else
-        reply({
-          sessionId: session,
-          ...(setup.modes && {
-            modes: {
-              currentModeId: setup.modes.current,
-              availableModes: setup.modes.available.map(mode => ({ id: mode, name: mode })),
-            },
-          }),
-          ...(setup.options && { configOptions: configOptions() }),
-        });
+      else reply({ sessionId: session, ...modesAndOptions() });
+      return;
+    case 'session/resume':
+    case 'session/load':
+      tools = (params.mcpServers as readonly ToolServer[])[0];
+      if (!hasContinued(String(params.sessionId))) {
+        send({ id, error: { code: -32002, message: 'No such session' } });
+        return;
+      }
+      if (method === 'session/load') repeatSession();
+      reply(modesAndOptions());
       return;
     case 'session/set_mode':
       if (setup.modes?.stays === true)
@@ -116,6 +127,43 @@ function received({ id, method, params = {}, ...answer }: Incoming): void {
   }
 }
 
+function modesAndOptions(): object {
+  return {
+    ...(setup.modes && {
+      modes: {
+        currentModeId: setup.modes.current,
+        availableModes: setup.modes.available.map(mode => ({ id: mode, name: mode })),
+      },
+    }),
+    ...(setup.options && { configOptions: configOptions() }),
+  };
+}
+
+function placeOf(id: string): string {
+  return path.join(process.env.HOME ?? '', id);
+}
+
+/** Its script and how far it came: a call that was cut off is made again. */
+function keepSession(): void {
+  if (setup.continues === undefined) return;
+  fs.writeFileSync(`${placeOf(session)}.json`, JSON.stringify({ script, promptsSoFar, stepsDone, isCutOff }));
+}
+
+function hasContinued(id: string): boolean {
+  const file = `${placeOf(id)}.json`;
+  if (setup.forgets === true || !fs.existsSync(file)) return false;
+  session = id;
+  ({ script, promptsSoFar, stepsDone, isCutOff } = JSON.parse(fs.readFileSync(file, 'utf8')));
+  return true;
+}
+
+function repeatSession(): void {
+  const file = `${placeOf(session)}.ndjson`;
+  const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n') : [];
+  for (const line of lines)
+    if (line !== '') send({ method: 'session/update', params: { sessionId: session, update: JSON.parse(line) } });
+}
+
 function configOptions(): object[] {
   return (setup.options ?? []).map(({ id, category, values }) => ({
     ...{ id, name: id, type: 'select', currentValue: options.get(id) },
@@ -130,15 +178,27 @@ async function prompted(id: number, blocks: readonly { readonly text: string }[]
   if (given !== undefined) {
     script = JSON.parse(given);
     promptsSoFar = 0;
+    isCutOff = false;
   }
   const turn: Turn = { id, text, stopReason: 'end_turn' };
+  if (isCutOff) promptsSoFar--;
+  else stepsDone = 0;
+  isCutOff = true;
   try {
-    await all(script[promptsSoFar++] ?? [], turn);
+    for (const step of (script[promptsSoFar++] ?? []).slice(stepsDone)) {
+      keepSession();
+      await one(step, turn);
+      stepsDone++;
+    }
+    isCutOff = false;
   } catch (thrown) {
-    if (!(thrown instanceof Ended)) throw thrown;
-    if (turn.stopReason === '') return;
+    if (thrown instanceof Canceled) turn.stopReason = 'cancelled';
+    else if (thrown instanceof Ended) isCutOff = false;
+    else throw thrown;
   }
-  send({ id, result: { stopReason: turn.stopReason, ...(turn.usage && { usage: turn.usage }) } });
+  keepSession();
+  if (turn.stopReason !== '')
+    send({ id, result: { stopReason: turn.stopReason, ...(turn.usage && { usage: turn.usage }) } });
 }
 
 async function all(steps: readonly EchoStep[], turn: Turn): Promise<void> {
@@ -302,7 +362,9 @@ async function ask(step: Extract<EchoStep, { readonly do: 'ask' }>, turn: Turn):
   const of = step.session === undefined ? {} : { sessionId: step.session };
   const { result, error } = await request('session/request_permission', { ...of, toolCall: fields, options: choices });
   if (error !== undefined) say(`not asked: ${error.code}`);
-  const { optionId } = (result?.outcome ?? {}) as { readonly optionId?: string };
+  const { optionId, outcome } = (result?.outcome ?? {}) as { readonly optionId?: string; readonly outcome?: string };
+  // A client that could have rejected the call has canceled the prompt.
+  if (outcome === 'cancelled' && choices.some(({ kind }) => kind === 'reject_once')) throw new Canceled();
   const isAllowed = choices.find(choice => choice.optionId === optionId)?.kind.startsWith('allow') === true;
   await all((isAllowed ? step.allowed : step.denied) ?? [], turn);
   const status = isAllowed || step.regardless === true ? 'completed' : 'failed';

@@ -80,6 +80,10 @@ export interface EchoSetup {
   readonly noMcp?: boolean;
   /** Answers nothing. */
   readonly silent?: boolean;
+  /** Keeps its sessions in its home, and says that it can continue them so. */
+  readonly continues?: readonly ('resume' | 'load')[];
+  /** Fails to continue a session. */
+  readonly forgets?: boolean;
 }
 
 /** A prompt that tells the echo agent what to do: the steps of its first prompt, then of each later one. */
