@@ -81,7 +81,7 @@ export interface CallOfLayer {
 }
 
 /** A call that was cut off with its layer, and whether nothing was written on it. */
-export interface SweptCall extends CallOfLayer {
+interface SweptCall extends CallOfLayer {
   readonly isUntouched: boolean;
 }
 
