@@ -20,13 +20,13 @@ export async function followRun(
   owner: RunOwner,
   from: number,
   begin: () => Promise<Result<RunId, ErrorEnvelope>>,
-  viewOf: (run: RunId) => RunView,
+  viewOf: (run: RunId) => RunView | Promise<RunView>,
   ending: AbortSignal,
 ): Promise<Result<RunRecord, ErrorEnvelope>> {
   const begun = await begin();
   if (!begun.ok) return begun;
   const run = begun.value;
-  const view = viewOf(run);
+  const view = await viewOf(run);
   let next = from;
   let telling: Promise<void> | undefined;
   /** Events that arrived with their commits and were not reported yet, in order; and whether there may be others. */

@@ -1,13 +1,16 @@
 import type { RunId, RunReader } from '@signalbox/app/host';
 import type { RunView } from './follow-run.ts';
-import { liveViewOf } from './live/live-view.ts';
 import { describeEvent } from './run-report.ts';
 import { paintOf, type Terminal } from './terminal.ts';
 
 /** Shows an active run: a tree if the terminal can redraw, else one line per event, for people or as JSON. */
-export function runViewOf(terminal: Terminal, reader: RunReader, run: RunId, json: boolean): RunView {
+export async function runViewOf(terminal: Terminal, reader: RunReader, run: RunId, json: boolean): Promise<RunView> {
   const paint = paintOf(terminal);
-  if (!json && terminal.screen !== undefined) return liveViewOf(terminal.screen, reader, run, paint);
+  if (!json && terminal.screen !== undefined) {
+    // Measuring the width of text takes Unicode tables that are slow to load.
+    const { liveViewOf } = await import('./live/live-view.ts');
+    return liveViewOf(terminal.screen, reader, run, paint);
+  }
   const labels = new Map<string, string>();
 
   async function learn(node: string): Promise<void> {

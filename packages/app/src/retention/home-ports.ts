@@ -1,5 +1,4 @@
 import { type Clock, ok } from '@signalbox/model';
-import { collectSessions } from '../guided/guided-home.ts';
 import { isOwnWorkspace, type WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import type { RetentionDeskPorts } from './retention-desk.ts';
 import { bytesUnder } from './run-folders.ts';
@@ -18,6 +17,7 @@ export function homeRetention(
       return bytes;
     },
     async collectSessions({ dryRun, sweepBlobs }) {
+      const { collectSessions } = await import('../guided/guided-home.ts');
       const done = await collectSessions({ dataDirectory, clock, dryRun, sweepBlobs });
       if (!done.ok) return done;
       const { expired, bytes, untrusted } = done.value;
