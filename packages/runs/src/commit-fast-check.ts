@@ -1,8 +1,24 @@
-import { json, nodeStatus, taskStatus } from '@signalbox/model';
+import { nodeStatus, taskStatus } from '@signalbox/model';
 import type { Guard, WriteSet } from './commit.ts';
 import type { InternalEventType } from './events/internal-event.ts';
 import { frameTrigger } from './frames/frame.ts';
 import { intervalSpace } from './frames/interval.ts';
+import { areKnownSteps } from './frames/quick-steps.ts';
+import {
+  byMember,
+  hasLength,
+  type Is,
+  is,
+  isBoolean,
+  isCount,
+  isJson,
+  isPositive,
+  isText,
+  listOf,
+  matches,
+  oneOf,
+  record,
+} from './quick-checks.ts';
 import { task } from './tasks/task.ts';
 
 /**
@@ -13,58 +29,13 @@ export function isKnownGood(writes: WriteSet, guard: Guard): boolean {
   return isGuard(guard) && isWriteSet(writes);
 }
 
-type Is = (value: unknown) => boolean;
-
-const isText: Is = value => typeof value === 'string' && value.isWellFormed();
-const isCount: Is = value => Number.isSafeInteger(value) && (value as number) >= 0;
-const isPositive: Is = value => isCount(value) && value !== 0;
 const isLaterVersion: Is = value => isPositive(value) && value !== 1;
-const isBoolean: Is = value => typeof value === 'boolean';
-const matches =
-  (pattern: RegExp): Is =>
-  value =>
-    typeof value === 'string' && pattern.test(value);
 const isUuid = matches(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 const isDigest = matches(/^sha256:[0-9a-f]{64}$/);
-const hasLength =
-  (least: number, most = Number.POSITIVE_INFINITY): Is =>
-  value =>
-    isText(value) && (value as string).length >= least && (value as string).length <= most;
 const isNodeKey = hasLength(1, 512);
 const isKey = hasLength(1, 1024);
 const isOwner = hasLength(1, 128);
 const isName = hasLength(1);
-const is =
-  (literal: unknown): Is =>
-  value =>
-    value === literal;
-
-function oneOf(options: readonly string[]): Is {
-  const known = new Set<unknown>(options);
-  return value => known.has(value);
-}
-
-function listOf(isItem: Is): Is {
-  return value => {
-    if (!Array.isArray(value)) return false;
-    // Not `every`, which skips holes.
-    for (const item of value) if (!isItem(item)) return false;
-    return true;
-  };
-}
-
-/** An object literal with exactly these members; optional ones are absent, not undefined. */
-function record(required: Readonly<Record<string, Is>>, optional: Readonly<Record<string, Is>> = {}): Is {
-  const members = new Map(Object.entries({ ...required, ...optional }));
-  const needed = Object.keys(required);
-  return value => {
-    if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
-    for (const key in value) {
-      if (members.get(key)?.((value as Record<string, unknown>)[key]) !== true) return false;
-    }
-    return needed.every(key => Object.hasOwn(value, key));
-  };
-}
 
 /** As `Date` writes it. Other time formats are left to the schema. */
 const isTime: Is = value => {
@@ -81,58 +52,12 @@ const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 const knownTimes = new Set<string>();
 const MAX_TIMES = 64;
 
-/** Deeper values are left to the schema. */
-const MAX_DEPTH = 20;
-const isJson: Is = value => isPlain(value, 0);
-
-function isPlain(value: unknown, depth: number): boolean {
-  switch (typeof value) {
-    case 'string':
-      return value.isWellFormed();
-    case 'boolean':
-      return true;
-    case 'number':
-      return Number.isFinite(value);
-    case 'object':
-      return value === null || isPlainContainer(value, depth + 1);
-    default:
-      return false;
-  }
-}
-
-function isPlainContainer(container: object, depth: number): boolean {
-  if (depth > MAX_DEPTH) return json.safeParse(container).success;
-  if (Array.isArray(container)) {
-    for (const item of container) if (!isPlain(item, depth)) return false;
-    return true;
-  }
-  if (Object.getPrototypeOf(container) !== Object.prototype) return false;
-  for (const key in container) {
-    if (!key.isWellFormed() || !isPlain((container as Record<string, unknown>)[key], depth)) return false;
-  }
-  return true;
-}
-
-const isPath = listOf(part => isText(part) || isCount(part));
-const isSteps = listOf(
-  byMember('op', {
-    set: record({ op: is('set'), path: isPath, value: isJson }),
-    delete: record({ op: is('delete'), path: isPath }),
-    splice: record({
-      op: is('splice'),
-      path: isPath,
-      at: isCount,
-      remove: isCount,
-      insert: value => isText(value) || (Array.isArray(value) && isJson(value)),
-    }),
-  }),
-);
 const isChange: Is = byMember('kind', {
   set: record({ kind: is('set'), value: isJson }),
   gone: record({ kind: is('gone') }),
   patch: record({
     kind: is('patch'),
-    steps: value => isSteps(value) && (value as readonly unknown[]).length > 0,
+    steps: value => areKnownSteps(value) && value.length > 0,
   }),
 });
 
@@ -256,13 +181,4 @@ function oneOfTuples(options: Readonly<Record<string, readonly Is[]>>): Is {
     const checks = known.get(type);
     return checks !== undefined && items.length === checks.length && checks.every((is, at) => is(items[at]));
   };
-}
-
-/** Chooses by the value of one member. */
-function byMember(name: string, options: Readonly<Record<string, Is>>): Is {
-  const known = new Map<unknown, Is>(Object.entries(options));
-  return value =>
-    typeof value === 'object' &&
-    value !== null &&
-    known.get((value as Record<string, unknown>)[name])?.(value) === true;
 }

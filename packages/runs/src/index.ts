@@ -71,6 +71,7 @@ export { INHERITED } from './forks/inheritance.ts';
 export { type Change, type Maybe, type PatchStep, patchStep } from './frames/change.ts';
 export { type Frame, type FrameTrigger, frame } from './frames/frame.ts';
 export { type IntervalSpace, type IntervalWrite, intervalSpace } from './frames/interval.ts';
+export { areKnownSteps } from './frames/quick-steps.ts';
 export { type Transition, transition } from './frames/transition.ts';
 export { applyChange, changeBetween, replayPatches } from './frames/value-change.ts';
 export {

@@ -223,11 +223,11 @@ describe('the schema', () => {
         .prepare(`explain query plan ${sql}`)
         .all()
         .map(step => String(step.detail));
-    // One seek to the first key; then per key one to the next, one to the last row that counts, one to read it.
+    // One seek to the first key; then per key one to the next, one to its last whole value, one to read the rows from there on.
     expect(planOf(ALL_AT).filter(detail => /intervals/.test(detail))).toEqual([
       'SEARCH intervals USING PRIMARY KEY (run=? AND space=?)',
       'SEARCH intervals USING PRIMARY KEY (run=? AND space=? AND key>?)',
-      'SEARCH intervals USING PRIMARY KEY (run=? AND space=? AND key=? AND from_frame=?)',
+      'SEARCH intervals USING PRIMARY KEY (run=? AND space=? AND key=? AND from_frame>? AND from_frame<?)',
       'SEARCH intervals USING PRIMARY KEY (run=? AND space=? AND key=? AND from_frame<?)',
     ]);
     expect(planOf(ORPHANS).filter(detail => / tasks /.test(detail))).toEqual([

@@ -1,5 +1,13 @@
 import type { Json } from '@signalbox/model';
-import { type Change, type HeldValue, type Maybe, type PatchStep, patchStep, replayPatches } from '@signalbox/runs';
+import {
+  areKnownSteps,
+  type Change,
+  type HeldValue,
+  type Maybe,
+  type PatchStep,
+  patchStep,
+  replayPatches,
+} from '@signalbox/runs';
 import * as z from 'zod';
 import { cellOfBlob, type JsonCell, type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import type { Cell, Row } from '../sqlite/row-codec.ts';
@@ -20,7 +28,7 @@ export interface ChangeCells {
 }
 
 export const SET = 0;
-const PATCH = 1;
+export const PATCH = 1;
 const GONE = 2;
 
 /** The row that a new one follows, or that it replaces. */
@@ -57,11 +65,15 @@ export function rowBefore(row: Row | undefined, isReplaced: boolean): RowBefore 
 }
 
 /** Assembles a value from its rows, newest first, back to its last whole value. Undefined if there is none. */
-export function valueOfRows(json: JsonColumns, rows: Iterable<Row>, what: string): Maybe {
+export function valueOfRows(
+  json: JsonColumns,
+  rows: Iterable<{ readonly kind?: unknown; readonly value?: unknown }>,
+  what: string,
+): Maybe {
   const patches: (readonly PatchStep[])[] = [];
   for (const row of rows) {
     if (row.kind === PATCH) {
-      patches.push(json.read(steps, row.value, what));
+      patches.push(stepsOf(json, row.value, what));
       continue;
     }
     const whole: Maybe = row.kind === GONE ? undefined : json.readPlain(row.value, what);
@@ -77,7 +89,12 @@ export function valueOfRows(json: JsonColumns, rows: Iterable<Row>, what: string
 export function changeOfRow(json: JsonColumns, row: Row, what: string): Change {
   if (row.kind === GONE) return { kind: 'gone' };
   if (row.kind === SET) return { kind: 'set', value: json.readPlain(row.value, what) };
-  return { kind: 'patch', steps: json.read(steps, row.value, what) };
+  return { kind: 'patch', steps: stepsOf(json, row.value, what) };
+}
+
+function stepsOf(json: JsonColumns, cell: unknown, what: string): readonly PatchStep[] {
+  const found = json.readPlain(cell, what);
+  return areKnownSteps(found) ? found : json.read(steps, cell, what);
 }
 
 const steps = z.array(patchStep);
@@ -95,7 +112,7 @@ function patchCells(
   if (before === undefined) throw new StoreDamage('a patch has no row before it');
   const { baseBytes, chainBytes: chainBefore, replaced } = before;
   if (replaced !== undefined && replaced.kind !== PATCH) return wholeCells(json, JSON.stringify(value));
-  const merged = replaced === undefined ? patch : [...json.read(steps, replaced.value, 'a patch'), ...patch];
+  const merged = replaced === undefined ? patch : [...stepsOf(json, replaced.value, 'a patch'), ...patch];
   const text = JSON.stringify(merged);
   const added = replaced === undefined ? text.length : JSON.stringify(patch).length;
   const chainBytes = chainBefore + added;

@@ -9,8 +9,8 @@ import {
   type Maybe,
 } from '@signalbox/runs';
 import { blobOf, type JsonColumns } from '../sqlite/json-column.ts';
-import type { Row } from '../sqlite/row-codec.ts';
-import { cellsOf, heldCell, type RowBefore, rowBefore, SET, valueOfRows } from './change-cells.ts';
+import type { Cell, Row } from '../sqlite/row-codec.ts';
+import { cellsOf, heldCell, PATCH, type RowBefore, rowBefore, SET, valueOfRows } from './change-cells.ts';
 import type { KeyRows } from './key-rows.ts';
 import type { ValueCache } from './value-cache.ts';
 
@@ -30,7 +30,10 @@ export interface IntervalRows {
 /** The number of a space in its column: its index in the list of spaces, which is only appended to. */
 const spaceNumber = (space: IntervalSpace): number => intervalSpace.options.indexOf(space);
 
-/** One seek to each next key and one to its row; older and newer rows are not read. The cross join keeps SQLite from reordering that. */
+/**
+ * One seek to each next key and one to its rows, oldest first: those from its last whole value on. Older and newer ones are not read. The
+ * cross joins keep SQLite from reordering that.
+ */
 export const ALL_AT = `
   with recursive held (key) as (
     select min(key) from intervals where run = :run and space = :space
@@ -38,12 +41,23 @@ export const ALL_AT = `
     select (select min(key) from intervals where run = :run and space = :space and key > held.key)
     from held where held.key is not null
   )
-  select held.key as number, keys.key as key, kind, value, base_bytes from held
-    cross join intervals on intervals.run = :run and space = :space and intervals.key = held.key and from_frame = (
-      select max(from_frame) from intervals
-      where run = :run and space = :space and key = held.key and from_frame <= :frame)
+  select held.key, keys.key, kind, value, base_bytes from held
     cross join keys on keys.run = :run and keys.number = held.key
-  where kind <> 2`;
+    cross join intervals on intervals.run = :run and space = :space and intervals.key = held.key and from_frame <= :frame
+      and from_frame >= coalesce((
+        select from_frame from intervals
+        where run = :run and space = :space and key = held.key and from_frame <= :frame and kind <> ${PATCH}
+        order by from_frame desc limit 1), 0)`;
+
+/** A row of that query. */
+type HeldRow = readonly [number: number, key: string, kind: number, value: Cell, baseBytes: number | null];
+
+/** The rows of one key, newest first. */
+interface HeldKey {
+  readonly number: number;
+  readonly key: string;
+  readonly rows: readonly { readonly kind: number; readonly value: Cell; readonly baseBytes: number | null }[];
+}
 
 export function intervalRows(
   database: DatabaseSync,
@@ -66,6 +80,7 @@ export function intervalRows(
     on conflict (run, space, key, from_frame) do update set kind = excluded.kind, value = excluded.value,
       base_bytes = excluded.base_bytes, chain_bytes = excluded.chain_bytes`);
   const allAt = database.prepare(ALL_AT);
+  allAt.setReturnArrays(true);
 
   const placeOf = (run: number, space: IntervalSpace, key: string) => `${run} ${space} ${key}`;
 
@@ -78,12 +93,19 @@ export function intervalRows(
     return number === undefined ? undefined : valueIn(run, space, number, frame);
   }
 
-  /** The value of the last row up to a frame. */
-  function valueInRow(row: Row, run: number, space: IntervalSpace, frame: number): Maybe {
-    const number = Number(row.number);
-    return row.kind === SET
-      ? valueOfRows(json, [row], `the ${space} of key ${number}`)
-      : valueIn(run, space, number, frame);
+  /** The keys of a space up to a frame, also those whose values have ended. */
+  function keysAt(run: number, space: IntervalSpace, frame: number): readonly HeldKey[] {
+    const found = allAt.all({ run, space: spaceNumber(space), frame }) as unknown as readonly HeldRow[];
+    const held: HeldKey[] = [];
+    let rows: HeldKey['rows'][number][] = [];
+    for (let at = found.length - 1; at >= 0; at--) {
+      const [number, key, kind, value, baseBytes] = found[at] as HeldRow;
+      rows.push({ kind, value, baseBytes });
+      if (found[at - 1]?.[0] === number) continue;
+      held.push({ number, key, rows });
+      rows = [];
+    }
+    return held.reverse();
   }
 
   function lastOf(place: string, run: number, space: number, key: number, fromFrame: number): RowBefore | undefined {
@@ -115,12 +137,12 @@ export function intervalRows(
     valueIn,
     heldAt: (run, frame) =>
       intervalSpace.options.flatMap(space =>
-        allAt.all({ run, space: spaceNumber(space), frame }).flatMap((row): Beginning['intervals'] => {
-          const key = String(row.key);
-          if (row.kind === SET && row.value instanceof Uint8Array) {
-            return [{ space, key, value: { blob: blobOf(row.value), length: Number(row.base_bytes) } }];
+        keysAt(run, space, frame).flatMap(({ number, key, rows }): Beginning['intervals'] => {
+          const [last] = rows;
+          if (last?.kind === SET && last.value instanceof Uint8Array) {
+            return [{ space, key, value: { blob: blobOf(last.value), length: Number(last.baseBytes) } }];
           }
-          const value = valueInRow(row, run, space, frame);
+          const value = valueOfRows(json, rows, `the ${space} of key ${number}`);
           return value === undefined ? [] : [{ space, key, value: { json: value } }];
         }),
       ),
@@ -132,9 +154,9 @@ export function intervalRows(
     },
     at(run, space, frame) {
       const found = new Map<string, Json>();
-      for (const row of allAt.all({ run, space: spaceNumber(space), frame })) {
-        const value = valueInRow(row, run, space, frame);
-        if (value !== undefined) found.set(String(row.key), value);
+      for (const { number, key, rows } of keysAt(run, space, frame)) {
+        const value = valueOfRows(json, rows, `the ${space} of key ${number}`);
+        if (value !== undefined) found.set(key, value);
       }
       return found;
     },
