@@ -18,6 +18,8 @@ export async function benchResume(place: Place): Promise<void> {
   const { home, plan } = planIn(place, markingPlan(1_000, mark));
   const bare = path.join(home, 'bare.mjs');
   writeFileSync(bare, markingScript(mark));
+  // Compiled code is cached a second after a start or at the end, which a killed run may not reach.
+  await followed([place.program, 'run', planIn(place, writingPlan(200)).plan, '--data-dir', path.join(home, 'first')]);
   const killed = path.join(home, 'killed');
   const { id } = await followed([place.program, 'run', plan, '--data-dir', killed], 500);
   const untilMark = async (work: () => Promise<unknown>) => {
