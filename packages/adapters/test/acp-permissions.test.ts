@@ -30,6 +30,30 @@ async function answering(steps: readonly EchoStep[] | readonly (readonly EchoSte
 }
 
 describe('a question', () => {
+  it('[B112] is about the call as it was when it was asked, whatever the agent tells meanwhile', async () => {
+    const life = openAcpLife();
+    const task = createMemoryTask();
+    task.answerAll({ resolutionType: 'approve' });
+    const session = task.session();
+    const more: EchoStep = {
+      ...{ do: 'tool', id: 'one', kind: 'execute', title: 'shell', name: 'shell', statuses: ['in_progress'] },
+      input: { command: 'echo one', description: 'Says one.' },
+    };
+    const told: EchoStep = { do: 'say', text: 'More is told.' };
+    const slow = {
+      ...session,
+      // The question is kept first, and that takes until the agent has told more.
+      async keep(messages: Parameters<typeof session.keep>[0]) {
+        if (JSON.stringify(messages).includes('tool_proposed')) await task.said(told.text);
+        return session.keep(messages);
+      },
+    };
+    await life.run(slow, [{ ...command('one'), meanwhile: [more, told] }, done]);
+    expect([...task.questions.values()].map(({ proposal }) => (proposal as { input: object }).input)).toEqual([
+      { command: 'echo one' },
+    ]);
+  });
+
   it('[B48] has everything that the agent sent', async () => {
     const life = openAcpLife();
     const task = createMemoryTask();

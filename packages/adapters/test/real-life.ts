@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
-import { createIdSource, type Json, ok, type SessionId } from '@signalbox/model';
+import { pipeline, Transform } from 'node:stream';
+import { createIdSource, ok, type SessionId } from '@signalbox/model';
 import type { AgentOutcome, AgentSession, Assignment } from '@signalbox/runs';
 import {
   AGENT_LIMITS,
@@ -23,7 +24,7 @@ import {
   type Timers,
 } from '@signalbox/state';
 import { fakeClock, type ModelScript, type ModelServer, seededRng, startModelServer } from '@signalbox/testkit';
-import { onTestFinished } from 'vitest';
+import { onTestFailed, onTestFinished } from 'vitest';
 import { agentsCache } from '../../../scripts/agents-cache.ts';
 import { type AgentProcess, type AgentRow, createAcpRunner, installedIn, withEndpoint } from '../src/acp/index.ts';
 import type { AgentTools } from '../src/attempt/agent-tools.ts';
@@ -43,12 +44,15 @@ export interface RealLifeOptions {
   readonly userHome?: Readonly<Record<string, string>>;
   /** Whether the agent is made to ask; otherwise its row is used as it is. */
   readonly change?: (row: AgentRow) => AgentRow;
+  /** The runner's own. */
+  readonly timers?: Timers;
 }
 
 export type RealLife = Awaited<ReturnType<typeof openRealLife>>;
 
 /** A directory, a model that is scripted, and a real agent between them: confined, on layers of the directory. It outlives attempts. */
-export async function openRealLife({ row, directory, script, userHome = {}, change = same }: RealLifeOptions) {
+export async function openRealLife(options: RealLifeOptions) {
+  const { row, directory, script, userHome = {}, change = same, timers = realTimers } = options;
   // Not below the directory for temporary files: agents have their own, and some refuse a home there.
   const base = fs.realpathSync(fs.mkdtempSync(path.join(agentsCache(), '.life-')));
   const [root, data, user] = [`${base}/root`, `${base}/data`, `${base}/user`];
@@ -79,12 +83,22 @@ export async function openRealLife({ row, directory, script, userHome = {}, chan
   });
   const locks = createPathLocks();
   const started: InteractiveProcess[] = [];
+  const processes: HeardProcess[] = [];
+  const outcomes: AgentOutcome[] = [];
   const node = fs.realpathSync(process.execPath);
   onTestFinished(async () => {
     for (const agent of started) agent.stop();
     await Promise.all(started.map(agent => agent.ended));
     await model.close();
     fs.rmSync(base, { recursive: true, force: true, maxRetries: 20 });
+  });
+
+  onTestFailed(() => {
+    const errors = processes.map(
+      (one, index) => `start ${index + 1} wrote to its errors:\n${one.stderrTail()}\nand said last:\n${one.wireTail()}`,
+    );
+    const asked = model.requests.map(requestWords);
+    console.error([`${row.title}:`, ...errors, ...asked, ...outcomes.map(one => JSON.stringify(one))].join('\n'));
   });
 
   const runner = createAcpRunner({
@@ -97,7 +111,9 @@ export async function openRealLife({ row, directory, script, userHome = {}, chan
         ...(launch.layer && { layer: launch.layer }),
       });
       started.push(agent);
-      return ok(processOf(agent, () => launch.layer?.view()));
+      const opened = processOf(agent, () => launch.layer?.view());
+      processes.push(opened);
+      return ok(opened);
     },
     async benchFor(_: Assignment, turn: AnyTool) {
       const tools = createToolRunner({ state, tools: [turn], locks, evaluation: 'task', undoLog });
@@ -113,8 +129,14 @@ export async function openRealLife({ row, directory, script, userHome = {}, chan
     model,
     /** How many of its processes were started. */
     starts: () => started.length,
-    run: (on: AgentSession, assignment: Partial<Assignment> = {}): Promise<AgentOutcome> =>
-      runner.run(assignmentOf({ prompt: 'Do it.', directory: root, permissions: 'gated', ...assignment }), on),
+    /** The outcome of an attempt. It is an error if the model refused a request: that explains more than what came of it. */
+    async run(on: AgentSession): Promise<AgentOutcome> {
+      const outcome = await runner.run(assignmentOf({ prompt: 'Do it.', directory: root, permissions: 'gated' }), on);
+      outcomes.push(outcome);
+      const refused = model.requests.filter(({ status }) => status !== 200).map(requestWords);
+      if (refused.length > 0) throw new Error(`the model refused:\n${refused.join('\n')}`);
+      return outcome;
+    },
     /** Kills the agent from outside, with everything it started. */
     async kill(): Promise<void> {
       for (const pid of living(`${data}/homes/`)) {
@@ -138,7 +160,7 @@ const same = (row: AgentRow) => row;
 /** Our Node comes first: agents start their own programs by name. */
 const PATH_OF = (node: string) => `${path.dirname(node)}:/usr/local/bin:/usr/bin:/bin`;
 
-const timers: Timers = {
+const realTimers: Timers = {
   after(ms, work) {
     const timer = setTimeout(work, ms);
     return () => clearTimeout(timer);
@@ -158,16 +180,36 @@ function living(homes: string): readonly number[] {
   });
 }
 
-function processOf(agent: InteractiveProcess, view: () => string | undefined): AgentProcess {
+/** The agent's process, with what both sides sent last. */
+interface HeardProcess extends AgentProcess {
+  wireTail(): string;
+}
+
+function processOf(agent: InteractiveProcess, view: () => string | undefined): HeardProcess {
   let errors = '';
+  let wire = '';
   agent.stderr.setEncoding('utf8').on('data', read => {
     errors = (errors + read).slice(-8_000);
   });
+  const heard = (side: string) =>
+    new Transform({
+      transform(chunk: Buffer, _, done) {
+        wire = `${wire}${side} ${chunk.toString('utf8').slice(0, MOST_HEARD)}`.slice(-10 * MOST_HEARD);
+        done(null, chunk);
+      },
+    });
+  const stdin = heard('→');
+  // An agent that is gone is known by its end.
+  pipeline(stdin, agent.stdin, () => undefined);
+  const stdout = heard('←');
+  pipeline(agent.stdout, stdout, () => undefined);
   return {
-    ...{ stdin: agent.stdin, stdout: agent.stdout, stderrTail: () => errors, kill: () => agent.stop(), view },
+    ...{ stdin, stdout, stderrTail: () => errors, wireTail: () => wire, kill: () => agent.stop(), view },
     ended: agent.ended.then(end => ({ reason: inWords(end) })),
   };
 }
+
+const MOST_HEARD = 2_000;
 
 function inWords(end: CommandEnd): string {
   switch (end.kind) {
@@ -185,9 +227,12 @@ function inWords(end: CommandEnd): string {
   }
 }
 
-/** What the model was refused for, so that a test shows it. */
-export function refusals(model: ModelServer): readonly Json[] {
-  return model.requests.flatMap(({ method, path: at, status, refusal, body }) =>
-    status === 200 ? [] : [`${method} ${at}: ${status} ${refusal ?? ''}: ${JSON.stringify(body).slice(0, 2_000)}`],
-  );
+const SHOWN = 1_000;
+
+/** A request to the model in one line: what it was told, and why it was refused, if it was. */
+function requestWords({ method, path: at, status, refusal, asked, body }: ModelServer['requests'][number]): string {
+  const head = `${method} ${at}: ${status}`;
+  if (asked === undefined) return `${head} ${refusal ?? ''} ${JSON.stringify(body).slice(0, SHOWN)}`;
+  const { turn, tools, since } = asked;
+  return `${head} ${refusal ?? ''} turn ${turn}, ${tools.length} tools, told ${JSON.stringify(since).slice(-SHOWN)}`;
 }

@@ -9,7 +9,7 @@ import { allowed, decisionKindOf, denied, type Permission, permissionOf, proposa
 import type { AgentRow, InstalledAgent } from './register.ts';
 import { toolCall } from './session-update.ts';
 import { shownAs } from './shown-hash.ts';
-import type { AskedCall, BookedCall, TurnBook } from './turn-book.ts';
+import type { AskedCall, TurnBook } from './turn-book.ts';
 
 export interface DeskContext {
   readonly assignment: Assignment;
@@ -53,29 +53,32 @@ export function createPermissionDesk(context: DeskContext) {
 
   const vendor = () => ({ session: context.vendorSession() ?? '', volatile: row.volatile, mac: context.mac });
 
-  async function decided({ call, name, why }: AskedCall, options: Options): Promise<Permission | undefined> {
-    const rule = ruleFor(call.told, assignment);
+  async function decided({ call, told, name, why }: AskedCall, options: Options): Promise<Permission | undefined> {
+    const rule = ruleFor(told, assignment);
     if (rule.kind === 'deny') return denied(options, 'not-needed', rule.reason);
     if (rule.kind === 'allow') return allowed(options, 'not-needed');
     if (book.isAlways(call)) return allowed(options, 'approve');
-    const granted = hasInput(call.told) ? wanted.indexOf(identityOf(call.told, vendor())) : -1;
+    const granted = hasInput(told) ? wanted.indexOf(identityOf(told, vendor())) : -1;
     if (granted >= 0) {
       wanted.splice(granted, 1);
       return allowed(options, 'modify');
     }
     if (open.size >= MAX_OPEN) return denied(options, 'not-needed', `${MAX_OPEN} questions are already open.`);
-    const full = proposalOf(call.told, options, { ...context, why });
+    const full = proposalOf(told, options, { ...context, why });
     const proposal = context.redact.data(full);
     if (JSON.stringify(proposal).length > MAX_PROPOSAL)
       return denied(options, 'not-needed', `It is longer than a person can be shown (${MAX_PROPOSAL} characters).`);
-    const kind = decisionKindOf(kindOf(call.told));
+    const kind = decisionKindOf(kindOf(told));
     const answer = await answerTo({ call: name, kind, proposal, ...shownAs(full, context.mac) });
     if (answer === undefined) return undefined;
-    return permissionOf(answer, call.told, options);
+    return permissionOf(answer, told, options);
   }
 
   /** What the agent must be told with its next prompt, which may be in another process. */
-  function tellLater({ told }: BookedCall, { words: text, instead }: Extract<Permission, { kind: 'deny' }>): void {
+  function tellLater(
+    { told }: Pick<AskedCall, 'told'>,
+    { words: text, instead }: Extract<Permission, { kind: 'deny' }>,
+  ): void {
     if (text === undefined) return;
     const identity = instead === undefined ? undefined : identityOf(told, vendor(), instead);
     if (identity !== undefined) wanted.push(identity);
@@ -100,7 +103,7 @@ export function createPermissionDesk(context: DeskContext) {
     const permission = await decided(asked, params.options);
     if (permission === undefined || context.isOver()) return { outcome: { outcome: 'cancelled' } };
     book.decided(call, permission);
-    if (permission.kind === 'deny') tellLater(call, permission);
+    if (permission.kind === 'deny') tellLater(asked, permission);
     await book.settled();
     if (permission.kind === 'deny' && permission.words === undefined)
       unsaid.push(`The call "${call.told.title ?? ''}" was denied. ${permission.reason}`);
@@ -122,7 +125,7 @@ export function createPermissionDesk(context: DeskContext) {
       if (permission === undefined || context.isOver()) return undefined;
       book.decided(call, permission);
       if (permission.kind === 'deny') {
-        tellLater(call, permission);
+        tellLater(asked, permission);
         return undefined;
       }
       return hasWritten => book.ended(call, hasWritten ? 'succeeded' : 'failed');

@@ -50,6 +50,8 @@ export interface BookedCall {
 /** A call that a question is about. */
 export interface AskedCall {
   readonly call: BookedCall;
+  /** What the agent had told when it asked: a later update must not change what the question is about. */
+  readonly told: ToldCall;
   /** The name of the question. */
   readonly name: string;
   /** What the agent said before. */
@@ -277,17 +279,18 @@ export function createTurnBook(context: BookContext) {
     /** A call that the agent asks about. It is kept before anybody is asked. */
     async asked(fields: ToolCallFields): Promise<AskedCall> {
       const call = told(fields, true);
+      const asked = call.told;
       const why = text.trim() === '' ? lastText : text;
       // Asked again, it is another question.
-      const name = nameOf(call.told, 'asked');
+      const name = nameOf(asked, 'asked');
       if (!call.isStarted) {
         call.name = name;
-        call.exact = exactTool(call.told);
+        call.exact = exactTool(asked);
         flush({ call });
       }
-      keep({ v: 1, kind: 'tool_proposed', call: name, tool: toolOf(call.told), input: shownInput(call.told) });
+      keep({ v: 1, kind: 'tool_proposed', call: name, tool: toolOf(asked), input: shownInput(asked) });
       await last;
-      return { call, name, why };
+      return { call, told: asked, name, why };
     },
     decided(call: BookedCall, permission: Permission): void {
       call.permission = permission;

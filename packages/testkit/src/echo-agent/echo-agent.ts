@@ -360,7 +360,9 @@ async function ask(step: Extract<EchoStep, { readonly do: 'ask' }>, turn: Turn):
   const choices = step.options ?? OPTIONS;
   update({ sessionUpdate: 'tool_call', ...fields, status: 'pending' });
   const of = step.session === undefined ? {} : { sessionId: step.session };
-  const { result, error } = await request('session/request_permission', { ...of, toolCall: fields, options: choices });
+  const answer = request('session/request_permission', { ...of, toolCall: fields, options: choices });
+  await all(step.meanwhile ?? [], turn);
+  const { result, error } = await answer;
   if (error !== undefined) say(`not asked: ${error.code}`);
   const { optionId, outcome } = (result?.outcome ?? {}) as { readonly optionId?: string; readonly outcome?: string };
   // A client that could have rejected the call has canceled the prompt.

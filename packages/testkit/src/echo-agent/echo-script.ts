@@ -10,6 +10,8 @@ export type EchoStep =
       readonly options?: readonly { readonly optionId: string; readonly name: string; readonly kind: string }[];
       readonly allowed?: readonly EchoStep[];
       readonly denied?: readonly EchoStep[];
+      /** Done while the question is open. */
+      readonly meanwhile?: readonly EchoStep[];
       /** Tells that the call was completed, whatever the answer was. */
       readonly regardless?: boolean;
       /** The session that it names. */
