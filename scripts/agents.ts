@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { AGENT_ROWS } from '@signalbox/adapters/acp';
+import { AGENT_ROWS, type AgentRow } from '@signalbox/adapters/acp';
 import { agentsCache, fillCache } from './agents-cache.ts';
 
 /** `npm run agents [-- claude codex …]`: installs the agents that tests run, once, into a cache outside the checkout. */
@@ -11,24 +11,37 @@ if (unknown !== undefined) {
   process.exit(2);
 }
 
+/** One unpacks while another one downloads; more only compete for the processors. */
+const AT_ONCE = 2;
+
 const cache = agentsCache();
 console.log(`Agents for the tests, in ${cache}:`);
-for (const row of tried.filter(({ id }) => positionals.length === 0 || positionals.includes(id))) {
+const waiting = tried.filter(({ id }) => positionals.length === 0 || positionals.includes(id));
+const missing: string[] = [];
+await Promise.all(Array.from({ length: AT_ONCE }, installNext));
+if (missing.length > 0) {
+  console.error(`Missing: ${missing.join(', ')}. Check that npm reaches its registry, then run this again.`);
+  process.exitCode = 1;
+}
+
+async function installNext(): Promise<void> {
+  for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) await install(row);
+}
+
+async function install(row: AgentRow): Promise<void> {
   const name = `${row.id} ${row.package?.version}`.padEnd(18);
-  process.stdout.write(`  ${name} `);
   const begun = performance.now();
   const filled = await fillCache(row, cache);
   switch (filled.kind) {
     case 'present':
-      console.log('is there');
+      console.log(`  ${name} is there`);
       break;
     case 'installed':
-      console.log(`installed in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
+      console.log(`  ${name} installed in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
       break;
     case 'failed':
-      console.log('FAILED');
-      console.error(`${row.title} was not installed: ${filled.reason}`);
-      process.exitCode = 1;
+      missing.push(row.id);
+      console.error(`  ${name} FAILED: ${row.title} was not installed: ${filled.reason}`);
       break;
   }
 }

@@ -42,7 +42,9 @@ it('[B79] installs an agent once, from its lock and without scripts', async () =
   expect(await fillCache(gemini, cache, npm)).toEqual({ kind: 'present', agent: { ...agent, program } });
   expect(await cachedAgent(gemini, cache)).toEqual({ ...agent, program });
   expect(fs.readdirSync(cache)).toEqual(['gemini-0.61.0']);
-  expect(fs.readFileSync(`${path.dirname(npm)}/asked`, 'utf8')).toBe('ci --ignore-scripts --no-audit --no-fund\n');
+  expect(fs.readFileSync(`${path.dirname(npm)}/asked`, 'utf8')).toBe(
+    'ci --ignore-scripts --prefer-offline --no-audit --no-fund\n',
+  );
   const lock = fs.readFileSync(`${cache}/gemini-0.61.0/package-lock.json`, 'utf8');
   expect(JSON.parse(lock).packages[home].version).toBe('0.61.0');
 });

@@ -53,7 +53,7 @@ it('[X30] adds an agent below the data directory, whole or not at all, and remov
   const added = run(['add', 'gemini'], env);
   expect(added).toMatchObject({ status: 0 });
   expect(fs.readFileSync(path.join(env.BIN ?? '', 'called'), 'utf8')).toBe(
-    'ci --ignore-scripts --no-audit --no-fund\n',
+    'ci --ignore-scripts --prefer-offline --no-audit --no-fund\n',
   );
   const gemini = () => json(['ls']).find(({ id }) => id === 'gemini') as { installed?: object };
   expect(gemini()).toMatchObject({ installed: { from: 'data directory' } });

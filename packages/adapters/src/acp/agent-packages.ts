@@ -25,7 +25,13 @@ const locks: Readonly<Record<string, () => Promise<{ readonly default: object }>
 /**
  * Arguments of `npm`, run in the project's directory. No package runs a script while it is installed: what an agent does, it does confined.
  */
-export const INSTALL_ARGUMENTS: readonly string[] = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
+export const INSTALL_ARGUMENTS: readonly string[] = [
+  'ci',
+  '--ignore-scripts',
+  '--prefer-offline',
+  '--no-audit',
+  '--no-fund',
+];
 
 /** Undefined if the agent is not a package of npm. */
 export async function agentProject(row: AgentRow): Promise<AgentProject | undefined> {

@@ -100,7 +100,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     start: { kind: 'script', file: 'bundle/gemini.js', args: ['--acp'] },
     onPath: 'gemini',
     variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GEMINI_BASE_URL', 'GEMINI_MODEL'],
-    settings: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+    settings: { GEMINI_CLI_TRUST_WORKSPACE: 'true', GEMINI_CLI_NO_RELAUNCH: 'true' },
     homeFiles: {
       '.gemini/settings.json': JSON.stringify({
         security: { auth: { selectedType: 'gemini-api-key' } },
@@ -123,6 +123,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     quirks: [
       'It runs commands unasked that it knows to be harmless, such as ls.',
       'Its questions have no arguments: only a title, differences and paths.',
+      'It would start itself a second time, for a larger heap; we keep it from that.',
       'It reports tokens outside the protocol.',
       'It takes MCP servers only in a directory that it trusts; we say that it may.',
       'It says that it can load sessions, and fails to; a turn that was cut off is told to a new session.',
@@ -144,7 +145,12 @@ export const AGENT_ROWS: readonly AgentRow[] = [
       OPENCODE_DISABLE_SHARE: '1',
       OPENCODE_PERMISSION: JSON.stringify(ASK_OPENCODE),
     },
-    homeFiles: {},
+    homeFiles: {
+      '.config/opencode/node_modules/.keep': '',
+      '.config/opencode/package-lock.json': JSON.stringify({
+        packages: { '': { dependencies: { '@opencode-ai/plugin': '1.18.33' } } },
+      }),
+    },
     endpoint: {
       wire: 'openai-chat',
       settings: {
@@ -170,6 +176,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     files: 'client',
     quirks: [
       'By itself it asks nobody; our settings make it ask, and keep the settings of the directory out.',
+      'It would install a package for plugins at every start; our files make it believe that it has.',
       'It writes files through the client.',
       'It reports the tokens of its last model call only.',
       'Its lock has a program for Linux on x64 only.',
