@@ -139,7 +139,7 @@ export const errorCodes = {
     'plan/place-refused',
     'plan/artifact-refused',
   ],
-  agent: ['agent/unknown', 'agent/not-installed'],
+  agent: ['agent/unknown', 'agent/not-installed', 'agent/busy'],
   artifact: ['artifact/invalid', 'artifact/too-large', 'artifact/unknown'],
   workspace: ['workspace/failed', 'workspace/none'],
   user: ['user/invalid', 'user/taken', 'user/unknown'],

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Users } from '@signalbox/app';
+import type { AgentJobs } from '@signalbox/app/agents';
 import { liveRunsOf } from '@signalbox/app/all-runs';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
 import type { Machine, RunHost, SettingsDesk } from '@signalbox/app/host';
@@ -27,6 +28,8 @@ export interface ServerOptions {
   readonly users?: Users | undefined;
   /** The server's settings. */
   readonly settings?: SettingsDesk | undefined;
+  /** The agents of this machine; their jobs end with the server. */
+  readonly agents?: AgentJobs | undefined;
   /** 0 picks a free port. */
   readonly port: number;
   readonly timers: Machine['timers'];
@@ -90,6 +93,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     metrics,
     users: options.users,
     settings: options.settings,
+    agents: options.agents,
     operatorMcp: operatorMcp.route,
     onFault,
   });
@@ -134,6 +138,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
       upgrades.close();
       doors.close();
       live.close();
+      await options.agents?.close();
       await agentMcp?.close();
       await operatorMcp.close();
       await closed;

@@ -3,17 +3,23 @@ import * as os from 'node:os';
 import path from 'node:path';
 import { type AgentRow, withEndpoint } from '@signalbox/adapters/agents';
 import { startModelServer } from '@signalbox/testkit';
-import type { AgentRegister } from '../agent-register/agent-register.ts';
+import { type AgentRegister, missingKeys } from '../agent-register/agent-register.ts';
 import { type Check, failed, passed, warned } from '../doctor/check.ts';
 import { openHome } from '../host/open-home.ts';
-import { thisMachine } from '../machine.ts';
+import { type Machine, thisMachine } from '../machine.ts';
 import type { Launch } from '../threads/plan-worker-start.ts';
 
 export interface AgentDoctorOptions {
   readonly register: AgentRegister;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly launch?: Launch | undefined;
+  /** Ends the check of the agent that is being checked, and with it the agent. */
+  readonly signal?: AbortSignal;
+  /** How long an agent may take; 5 minutes if left out. */
+  readonly limitMs?: number;
 }
+
+const LIMIT_MS = 300_000;
 
 /** Starts agents, one after the other: each completes a turn against a model inside this process, without keys and network. */
 export async function doctorAgents(rows: readonly AgentRow[], options: AgentDoctorOptions): Promise<readonly Check[]> {
@@ -22,15 +28,16 @@ export async function doctorAgents(rows: readonly AgentRow[], options: AgentDoct
   return checks;
 }
 
-async function checkAgent(row: AgentRow, { register, env, launch }: AgentDoctorOptions): Promise<Check> {
+async function checkAgent(row: AgentRow, options: AgentDoctorOptions): Promise<Check> {
+  const { register, env } = options;
   const found = register.installed(row);
   if (found === undefined) return failed(row.id, `${row.title} is not installed`, adviceFor(row));
   const what = `${row.title} ${found.version} (${found.from})`;
-  const problem = await problemOf(row, { register, env, launch });
+  const problem = await problemOf(row, options);
   if (problem !== undefined) return failed(row.id, `${what} did not complete a turn: ${problem}`, adviceFor(row));
-  const keys = row.variables.filter(name => /KEY|TOKEN/.test(name));
-  if (keys.length > 0 && !keys.some(name => env[name] !== undefined))
-    return warned(row.id, `${what} completed a turn; no key for its models is set`, `Set ${keys.join(' or ')}.`);
+  const keys = missingKeys(row, env);
+  if (keys !== undefined)
+    return warned(row.id, `${what} completed a turn; no key for its models is set`, `Set ${keys}.`);
   return passed(row.id, `${what} completed a turn${row.isTried ? '' : '; no test of Signalbox runs it'}`);
 }
 
@@ -43,7 +50,9 @@ function adviceFor({ id, package: of, start }: AgentRow): string {
 const PROMPT = 'Answer with the one word: ready.';
 
 /** Why an agent does not complete a turn, in one sentence; undefined if it does. */
-async function problemOf(row: AgentRow, { register, env, launch }: AgentDoctorOptions): Promise<string | undefined> {
+async function problemOf(row: AgentRow, options: AgentDoctorOptions): Promise<string | undefined> {
+  const { register, env, launch, signal, limitMs = LIMIT_MS } = options;
+  const machine = thisMachine();
   const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-agent-doctor-')));
   const server = await startModelServer(() => ({ text: 'ready' }));
   try {
@@ -52,7 +61,7 @@ async function problemOf(row: AgentRow, { register, env, launch }: AgentDoctorOp
     if (installed === undefined) return 'it is not installed';
     const home = await openHome({
       dataDirectory: path.join(folder, 'data'),
-      machine: thisMachine(),
+      machine,
       ...{ env, launch, threads: { threads: 1 } },
       register: { ...register, installed: () => installed, choose: () => ({ kind: 'installed', row: own, installed }) },
     });
@@ -64,7 +73,9 @@ async function problemOf(row: AgentRow, { register, env, launch }: AgentDoctorOp
       fs.writeFileSync(file, planOf(row.id));
       const started = await home.value.host.start({ file, anyFile: true, input: {}, directory: work });
       if (!started.ok) return started.error.message;
-      await home.value.host.finished(started.value);
+      const ended = Promise.resolve(home.value.host.finished(started.value));
+      const cut = await firstOf(ended, { machine, signal, limitMs });
+      if (cut !== undefined) return cut;
       const [task] = await home.value.host.reader.tasks(started.value);
       return task?.status === 'done' ? undefined : firstSentences(task?.lastError?.message ?? 'it asked a person');
     } finally {
@@ -73,6 +84,28 @@ async function problemOf(row: AgentRow, { register, env, launch }: AgentDoctorOp
   } finally {
     await server.close();
     fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Why the turn was not waited for; undefined if it ended. Closing its home ends what is still running. */
+async function firstOf(
+  ended: Promise<unknown>,
+  {
+    machine,
+    signal,
+    limitMs,
+  }: { readonly machine: Machine; readonly signal?: AbortSignal | undefined; readonly limitMs: number },
+): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const cancel = () => resolve('the check was canceled');
+  const stop = machine.timers.after(limitMs, () => resolve(`it took longer than ${limitMs / 1000} seconds`));
+  signal?.addEventListener('abort', cancel, { once: true });
+  if (signal?.aborted === true) cancel();
+  try {
+    return await Promise.race([ended.then(() => undefined), promise]);
+  } finally {
+    stop();
+    signal?.removeEventListener('abort', cancel);
   }
 }
 

@@ -80,3 +80,9 @@ export function rowOf(register: AgentRegister, name: string): Result<AgentRow, s
   const names = rows.value.map(({ id }) => id).join(', ');
   return err(`There is no agent ${JSON.stringify(name)}. Known agents: ${names || 'none'}.`);
 }
+
+/** The variables of which an agent needs one to reach its models, if none of them is set. */
+export function missingKeys(row: AgentRow, env: RegisterOptions['env']): string | undefined {
+  const keys = row.variables.filter(name => /KEY|TOKEN/.test(name));
+  return keys.length === 0 || keys.some(name => env[name] !== undefined) ? undefined : keys.join(' or ');
+}

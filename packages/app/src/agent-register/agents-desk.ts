@@ -7,10 +7,18 @@ import {
   type InstalledAgent,
   installedIn,
 } from '@signalbox/adapters/agents';
-import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok, type Result, thrownMessage } from '@signalbox/model';
 import { runProgram } from '@signalbox/state';
 import { makePrivateDirectory } from '../private-directory.ts';
 import { type AgentRegister, rowOf } from './agent-register.ts';
+import {
+  asidePlace,
+  type InstallProgress,
+  progressIn,
+  putInPlace,
+  removeLeftovers,
+  takeAway,
+} from './install-place.ts';
 import { agentDirectory, programNamed } from './installed-agents.ts';
 
 /** An agent that is known by name, and where it is on this machine. */
@@ -54,11 +62,22 @@ export function agentsToTry(
   return ok(rows.value.filter(row => options.register.installed(row) !== undefined));
 }
 
+export interface AddOptions {
+  /** Ends the installation: nothing of it stays. */
+  readonly signal?: AbortSignal;
+  /** Called when it begins, with a way to ask how far it is. */
+  onBegin?(progress: () => InstallProgress): void;
+}
+
 /**
  * Installs an agent at its pinned version below the data directory, with the npm of the PATH. It is moved into place once it is whole,
- * and replaces another version.
+ * and replaces another version. Two processes may install the same agent: the last one counts, and either is whole.
  */
-export async function addAgent(options: AgentsDeskOptions, name: string): Promise<Result<KnownAgent, ErrorEnvelope>> {
+export async function addAgent(
+  options: AgentsDeskOptions,
+  name: string,
+  { signal, onBegin }: AddOptions = {},
+): Promise<Result<KnownAgent, ErrorEnvelope>> {
   const { dataDirectory, register, env } = options;
   const found = findAgent(options, name);
   if (!found.ok) return found;
@@ -73,19 +92,23 @@ export async function addAgent(options: AgentsDeskOptions, name: string): Promis
   if (npm === undefined) return err(notInstalled(row, 'npm is not on the PATH', 'Install npm, which comes with Node.'));
   const place = agentDirectory(dataDirectory, row.id);
   makePrivateDirectory(path.dirname(place));
-  const making = fs.mkdtempSync(path.join(path.dirname(place), `.${row.id}-`));
+  removeLeftovers(path.dirname(place));
+  const making = asidePlace(place);
   try {
     for (const [file, content] of Object.entries(project.files)) fs.writeFileSync(path.join(making, file), content);
-    const problem = await problemOf(npm, making, env);
+    onBegin?.(progressIn(making, project));
+    const problem = await problemOf(npm, making, { env, ...(signal && { signal }) });
+    if (signal?.aborted === true) return err(notInstalled(row, 'it was canceled', 'Add it again when you want it.'));
     if (problem !== undefined)
       return err(
         notInstalled(row, `npm failed: ${problem}`, 'Check the network and the registry of npm, then try again.'),
       );
     if (installedIn(row, making)?.version !== row.package.version)
       return err(notInstalled(row, `it has no program for ${process.platform}-${process.arch}`, 'Use another agent.'));
-    fs.rmSync(place, { recursive: true, force: true });
-    fs.renameSync(making, place);
+    putInPlace(making, place);
     return ok(known(row, register));
+  } catch (cause) {
+    return err(notInstalled(row, thrownMessage(cause), 'Check that the data directory is writable and not full.'));
   } finally {
     fs.rmSync(making, { recursive: true, force: true });
   }
@@ -101,7 +124,7 @@ export function removeAgent(options: AgentsDeskOptions, name: string): Result<Kn
     const message = `The agent ${name} is not installed in the data directory.`;
     return err(failure('agent/not-installed', { message, suggestion: 'List agents with: signalbox agents ls' }));
   }
-  fs.rmSync(place, { recursive: true, force: true });
+  takeAway(place);
   return ok(known(found.value, register));
 }
 
@@ -112,8 +135,12 @@ function known(row: AgentRow, register: AgentRegister): KnownAgent {
 }
 
 /** Why npm failed, in its own words. It needs all of the user's settings: registries, proxies, certificates. */
-async function problemOf(npm: string, cwd: string, env: AgentsDeskOptions['env']): Promise<string | undefined> {
-  const { code, said } = await runProgram(npm, INSTALL_ARGUMENTS, { cwd, env, maxBytes: MOST_SAID });
+async function problemOf(
+  npm: string,
+  cwd: string,
+  options: Pick<AgentsDeskOptions, 'env'> & Pick<AddOptions, 'signal'>,
+): Promise<string | undefined> {
+  const { code, said } = await runProgram(npm, INSTALL_ARGUMENTS, { cwd, maxBytes: MOST_SAID, ...options });
   return code === 0 ? undefined : reasonIn(said) || (code === undefined ? said : `it exited with ${code}`);
 }
 

@@ -2,7 +2,8 @@ import { providerReferences } from '@signalbox/adapters/providers';
 import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { ok, type RecoveryNote, thrownText, timestampOf } from '@signalbox/model';
 import type { AgentRunner, TurnSurface } from '@signalbox/runs';
-import type { AgentRegister } from '../agent-register/agent-register.ts';
+import { type AgentJobs, openAgentJobs } from '../agent-register/agent-jobs.ts';
+import { type AgentRegister, openAgentRegister } from '../agent-register/agent-register.ts';
 import { acpAgents, taskOverIn } from '../agents/acp-agents.ts';
 import { openAgentHomes } from '../agents/agent-homes.ts';
 import { openAgentTools } from '../agents/agent-tools.ts';
@@ -38,6 +39,8 @@ export interface Home {
   readonly places: PlanPlaces;
   /** The settings of the process. */
   settings(more: Pick<SettingsOptions, 'directoryFrom' | 'workflowDirectories'>): SettingsDesk;
+  /** Installs, checks and removes the agents of the data directory. Closed before the home. */
+  agentJobs(): AgentJobs;
   /** Pauses driven runs, and releases the directory. */
   close(): Promise<void>;
 }
@@ -146,6 +149,10 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
         planRoots: options.planRoots ?? [],
         ...more,
       }),
+    agentJobs() {
+      const { register = openAgentRegister({ dataDirectory, env }) } = options;
+      return openAgentJobs({ dataDirectory, env, machine, register, clean: filter.text });
+    },
     async close() {
       await host.close();
       await options.turns?.close();

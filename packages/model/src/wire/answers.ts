@@ -1,3 +1,4 @@
+import { agentList, wireAgent } from './agents.ts';
 import { artifactList, wireArtifact, workspaceDiff } from './artifacts.ts';
 import { importReport } from './bundles.ts';
 import { decisionList, wireDecision } from './decisions.ts';
@@ -22,6 +23,8 @@ import { workflowForms } from './workflow-forms.ts';
 /** What operations answer with, by the name that the description of the API gives it. */
 export const answers = {
   AddedUser: addedUser,
+  Agent: wireAgent,
+  AgentList: agentList,
   Artifact: wireArtifact,
   ArtifactList: artifactList,
   CheckpointList: checkpointList,

@@ -117,6 +117,12 @@ export const operations = {
   collect: { route: 'POST /api/gc', needs: 'operator', input: 'Collect', answer: 'CollectReport', summary: 'Collect what the rules of retention let go' },
 
   settings: { route: 'GET /api/settings', needs: 'viewer', answer: 'Settings', summary: 'What the server is set to, as it is written down and as it is applied' },
+  agents: { route: 'GET /api/agents', needs: 'viewer', answer: 'AgentList', summary: 'Agents of other vendors: what is installed, what was found when it was checked, what is under way' },
+  // Software is the owner's; starting an agent is what any run does.
+  addAgent: { route: 'POST /api/agents/:agent/add', needs: 'owner', input: 'Empty', answer: 'Agent', summary: 'Begin to install an agent at its pinned version in the data directory' },
+  checkAgent: { route: 'POST /api/agents/:agent/check', needs: 'operator', input: 'Empty', answer: 'Agent', summary: 'Begin to check an agent: start it and complete a turn, without keys or network' },
+  cancelAgentJob: { route: 'POST /api/agents/:agent/cancel', needs: 'operator', input: 'Empty', answer: 'Agent', summary: 'Cancel the installation or check of an agent' },
+  removeAgent: { route: 'DELETE /api/agents/:agent', needs: 'owner', answer: 'Agent', summary: 'Remove an agent that was installed in the data directory' },
   users: { route: 'GET /api/users', needs: 'owner', input: 'UsersQuery', answer: 'UserList', summary: 'People and agents with tokens of their own, by name' },
   addUser: { route: 'POST /api/users', needs: 'owner', input: 'AddUser', args: ['name'], answer: 'AddedUser', status: 201, summary: 'Add a user; the token is in this answer and in no other' },
   rotateUser: { route: 'POST /api/users/:name/rotate', needs: 'owner', input: 'RotateUser', answer: 'AddedUser', summary: 'Give a user a new token in place of the old one' },

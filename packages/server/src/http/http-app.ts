@@ -1,4 +1,5 @@
 import type { Users } from '@signalbox/app';
+import type { AgentJobs } from '@signalbox/app/agents';
 import { type AllRuns, allRunsOf } from '@signalbox/app/all-runs';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
 import { type RunHost, type SettingsDesk, thrownDamage } from '@signalbox/app/host';
@@ -11,6 +12,7 @@ import { assertDeclared, guardedPaths } from '../access/route-needs.ts';
 import type { Strangers } from '../access/strangers.ts';
 import type { McpByToken } from '../mcp/mcp-by-token.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
+import { agentHandlers } from '../routes/agents.ts';
 import { approvalHandlers } from '../routes/approvals.ts';
 import { artifactHandlers } from '../routes/artifacts.ts';
 import { bundleHandlers } from '../routes/bundles.ts';
@@ -50,6 +52,8 @@ export interface HttpAppOptions {
   readonly users?: Users | undefined;
   /** The server's settings. */
   readonly settings?: SettingsDesk | undefined;
+  /** The agents of this machine. */
+  readonly agents?: AgentJobs | undefined;
   /** The operator's MCP surface. */
   readonly operatorMcp?: McpByToken['route'] | undefined;
   /** Called with exceptions that are answered as `command/unexpected`. */
@@ -88,7 +92,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<Asked> {
 
 /** Every operation by its handler. A missing one does not compile. */
 function servedBy(
-  { host, access, doors, sessions, workflows, metrics, users, settings, ...mcp }: HttpAppOptions,
+  { host, access, doors, sessions, workflows, metrics, users, settings, agents, ...mcp }: HttpAppOptions,
   all: AllRuns,
 ): Served {
   return {
@@ -105,6 +109,7 @@ function servedBy(
     ...bundleHandlers(host),
     ...whenThere(users, service => userHandlers(service, doors)),
     ...whenThere(settings, settingsHandlers),
+    ...whenThere(agents, agentHandlers),
     ...whenThere(sessions, sessionHandlers),
     ...whenThere(workflows, workflowHandlers),
     ...whenThere(sessions && workflows, sessionStarts),

@@ -43,6 +43,7 @@ export async function startOwnServer(options: OwnServerOptions): Promise<Result<
       directoryFrom: dataDirectorySource(directory, { env, platform, home: homedir(), cwd: process.cwd() }),
       workflowDirectories: directories.map(place => place.directory),
     }),
+    agents: home.agentJobs(),
     port,
     timers: machine.timers,
     clock: machine.clock,
