@@ -37,7 +37,14 @@ export interface LiveConsole {
   close(): Promise<void>;
 }
 
-export async function openLiveConsole(): Promise<LiveConsole> {
+export interface LiveOptions {
+  /** The environment of the server; empty if left out. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The configuration of its data directory. */
+  readonly config?: object;
+}
+
+export async function openLiveConsole({ env = {}, config }: LiveOptions = {}): Promise<LiveConsole> {
   const built: BuiltConsole = builtConsole();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'signalbox-live-'));
   const [dataDirectory, project, broken] = ['data', 'project', 'broken'].map(name => path.join(folder, name)) as [
@@ -50,6 +57,8 @@ export async function openLiveConsole(): Promise<LiveConsole> {
   const directories = [{ kind: 'project', directory: workflows }] as const;
   cpSync(plans, path.join(folder, 'plans'), { recursive: true });
   mkdirSync(project);
+  mkdirSync(dataDirectory, { mode: 0o700 });
+  if (config !== undefined) writeFileSync(path.join(dataDirectory, 'config.json'), JSON.stringify(config));
   writeFileSync(path.join(project, 'CHANGES.md'), '# Changes\n\n## 2.3.1\n\n- The export keeps its order.\n');
   const guided = openGuidedTools({ dataDirectory, directories, machine: thisMachine() });
   let home: Home | undefined;
@@ -57,7 +66,7 @@ export async function openLiveConsole(): Promise<LiveConsole> {
 
   const start = async () => {
     const machine = thisMachine();
-    const opened = await openHome({ dataDirectory, machine, env: {}, planRoots: [folder], resumeOnAnswer: true });
+    const opened = await openHome({ dataDirectory, machine, env, planRoots: [folder], resumeOnAnswer: true });
     if (!opened.ok) throw new Error(opened.error.message);
     home = opened.value;
     const { timers } = machine;
@@ -70,6 +79,7 @@ export async function openLiveConsole(): Promise<LiveConsole> {
       sessions: openGuidedSessions({ dataDirectory, directories, machine }),
       users: openUsers(dataDirectory, machine),
       settings: home.settings({ directoryFrom: 'program', workflowDirectories: [] }),
+      agents: home.agentJobs(),
       consoleDirectory: built.directory,
     });
     if (!started.ok) throw new Error(started.error.message);

@@ -4,7 +4,7 @@ import type { Client, News } from '@signalbox/client';
 import type { RunId, RunSummary } from '@signalbox/model';
 import type { BrowserContext, ConsoleMessage, Page } from 'playwright-core';
 import { launchBrowser, newContext } from './chromium.ts';
-import { type LiveConsole, openLiveConsole } from './live-console.ts';
+import { type LiveConsole, type LiveOptions, openLiveConsole } from './live-console.ts';
 
 /** A page in a real browser, on a server of its own. */
 export interface LivePage {
@@ -19,9 +19,9 @@ export interface LivePage {
 /** What a browser says when a server is away, or made to fail. */
 export const LOST = /WebSocket connection|Failed to load resource|ERR_CONNECTION/;
 
-export async function openLivePage(forgiven?: RegExp): Promise<LivePage> {
+export async function openLivePage(forgiven?: RegExp, options?: LiveOptions): Promise<LivePage> {
   const browser = await launchBrowser();
-  const live = await openLiveConsole();
+  const live = await openLiveConsole(options);
   const close = async () => {
     await browser.close();
     await live.close();

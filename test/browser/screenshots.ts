@@ -6,6 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ApprovalId, RunId } from '@signalbox/model';
+import { type EchoStep, echoAgentProgram, echoPrompt } from '@signalbox/testkit';
 import type { Page } from 'playwright-core';
 import { filledIn, NOTES } from '../../packages/guided/test/support/agent-calls.ts';
 import { repositoryRoot } from '../../scripts/local-program.ts';
@@ -17,7 +18,8 @@ import { smallPng } from './small-png.ts';
 
 const [WIDTH, HEIGHT, BYTES_MAX] = [1280, 700, 120_000];
 const folder = path.join(repositoryRoot, 'docs/screenshots');
-const live = await openLiveConsole();
+const echo = { command: [process.execPath, echoAgentProgram], title: 'Echo agent' };
+const live = await openLiveConsole({ config: { agents: { echo } } });
 const browser = await launchBrowser();
 try {
   const places = await scene(live);
@@ -45,6 +47,36 @@ async function pictureOf(page: Page): Promise<Buffer> {
   }
 }
 
+/** What the echo agent does in place of a vendor's agent. */
+const AGENT_STEPS: readonly EchoStep[] = [
+  {
+    do: 'update',
+    update: {
+      sessionUpdate: 'plan',
+      entries: [
+        { content: 'Read CHANGES.md', priority: 'high', status: 'completed' },
+        { content: 'Add the entry for 2.4.0', priority: 'high', status: 'in_progress' },
+        { content: 'Check the links', priority: 'low', status: 'pending' },
+      ],
+    },
+  },
+  { do: 'think', text: 'The newest version comes first, so the entry belongs above 2.3.1.' },
+  { do: 'say', text: 'CHANGES.md has no entry for 2.4.0 yet. I will add one above the last version.' },
+  {
+    ...{ do: 'tool', id: 'read', kind: 'read', name: 'Read', title: 'Read CHANGES.md', input: { path: 'CHANGES.md' } },
+    ...{ locations: [{ path: 'CHANGES.md' }], statuses: ['pending', 'completed'] },
+  },
+  {
+    ...{ do: 'ask', id: 'edit', kind: 'edit', name: 'Edit', title: 'Edit CHANGES.md', input: { path: 'CHANGES.md' } },
+    locations: [{ path: 'CHANGES.md' }],
+    diff: {
+      path: 'CHANGES.md',
+      oldText: '# Changes\n\n## 2.3.1\n\n- The export keeps its order.\n',
+      newText: '# Changes\n\n## 2.4.0\n\n- Reports open twice as fast.\n\n## 2.3.1\n\n- The export keeps its order.\n',
+    },
+  },
+];
+
 type Place = readonly [name: string, place: string, isReady: (page: Page) => Promise<unknown>];
 
 /** Runs that wait, failed, completed and keep something, and an agent that is guided. */
@@ -65,12 +97,18 @@ async function scene({ client, plan, project, broken, guided, ...console }: Live
   given(await guided.continue({ stateToken, ackToken, output }));
   let walked = given(await guided.start({ workflowId: 'wr.bug-investigation' }));
   for (let steps = 0; steps < 4; steps += 1) walked = given(await guided.continue(filledIn(walked)));
+  const tasks = [{ id: 'writer', plugin: 'echo', prompt: echoPrompt(AGENT_STEPS) }];
+  const vendors = await start('vendors', 'waiting', { project, tasks });
+  const permission = given(await client.decisions({ run: vendors })).approvals[0]?.approvalId;
+  given(await client.checkAgent('echo'));
+  while (given(await client.agents()).agents.some(({ job }) => job !== undefined)) await nextLook();
   const text = (words: string | RegExp) => (page: Page) => page.getByText(words).first().waitFor();
   const diff = (page: Page) => page.getByLabel('Proposed').waitFor();
   const asked = given(await client.decisions({ run: waiting })).approvals[0]?.approvalId;
   return [
     ['briefing', '/', text('seven days')],
     ['queue', `/queue?decision=${asked}`, diff],
+    ['queue-agent', `/queue?decision=${permission}`, diff],
     ['runs', '/runs', page => page.locator('.runline .tag').first().waitFor()],
     ['run', `/runs/${waiting}?node=changelog`, diff],
     [
@@ -80,6 +118,7 @@ async function scene({ client, plan, project, broken, guided, ...console }: Live
     ],
     ['run-frame', `/runs/${waiting}?frame=7&node=check`, text('was rendered because of')],
     ['run-failed', `/runs/${failed}?node=smoke-test`, text('the database is not there')],
+    ['run-transcript', `/runs/${vendors}?node=writer&look=transcript`, text('waits for an answer')],
     ['failures', '/failures', text('times in a row')],
     ['artifacts', '/artifacts', text('bytes')],
     ['workflows', `/workflows?session=${walked.sessionId}`, page => page.locator('.react-flow__node').nth(4).waitFor()],
@@ -90,6 +129,11 @@ async function scene({ client, plan, project, broken, guided, ...console }: Live
       'settings-server',
       '/settings',
       page => page.getByRole('heading', { name: 'Providers and keys' }).evaluate(part => part.scrollIntoView()),
+    ],
+    [
+      'settings-agents',
+      '/settings',
+      page => page.getByRole('heading', { name: 'Agents', exact: true }).evaluate(part => part.scrollIntoView()),
     ],
     ['developer', `/developer?run=${waiting}`, text('"contractVersion"')],
   ];
@@ -115,4 +159,8 @@ async function scene({ client, plan, project, broken, guided, ...console }: Live
   function until(run: RunId, wanted: string): Promise<void> {
     return untilStatus(client, run, wanted);
   }
+}
+
+function nextLook(): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, 100));
 }

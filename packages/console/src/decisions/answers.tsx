@@ -1,5 +1,6 @@
+import type { PermissionOption } from '../story/permission.ts';
 import type { Question } from '../story/question.ts';
-import type { Answering } from './use-answer.ts';
+import type { Answering, Saying } from './use-answer.ts';
 import { ValueForm } from './value-form.tsx';
 
 interface AnswersProps {
@@ -10,16 +11,38 @@ interface AnswersProps {
 }
 
 /** The possible answers to a decision. */
-export function Answers({ question: { wants }, answering, onModify }: AnswersProps) {
+export function Answers({ question: { wants, held }, answering, onModify }: AnswersProps) {
   const { isBusy, why, setWhy, say } = answering;
+  // Its own options have a way to say no.
+  const hasNo =
+    wants.kind === 'permission'
+      ? wants.options.some(({ kind }) => kind === 'reject_once')
+      : wants.kind === 'option' && held !== undefined;
   return (
     <>
       {wants.kind === 'value' && (
         <ValueForm schema={wants.schema} isBusy={isBusy} onValue={value => say({ kind: 'approve', value })} />
       )}
+      {wants.kind === 'permission' && (
+        <ul className="options" aria-label="The agent’s own options">
+          {wants.options.map(option => (
+            <li key={option.id ?? 'ours'}>
+              <button
+                type="button"
+                className={`option option-${option.kind.startsWith('allow') ? 'yes' : 'no'}`}
+                disabled={isBusy}
+                onClick={() => say(sayingOf(option))}
+              >
+                <strong>{option.label}</strong>
+                <span>{option.does}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
       {wants.kind === 'option' && (
         <ul className="options">
-          {wants.options.map(({ id, label, notes }) => (
+          {wants.options.map(({ id, label, notes, does }) => (
             <li key={id}>
               <button
                 type="button"
@@ -28,6 +51,7 @@ export function Answers({ question: { wants }, answering, onModify }: AnswersPro
                 onClick={() => say({ kind: 'choose', option: id })}
               >
                 <strong>{label}</strong>
+                {does !== undefined && <span>{does}</span>}
                 {notes.map(([name, note]) => (
                   <span key={name}>
                     <span className="eyebrow">{name}</span> {note}
@@ -44,9 +68,16 @@ export function Answers({ question: { wants }, answering, onModify }: AnswersPro
             Approve
           </button>
         )}
-        <button type="button" className="button button-danger" disabled={isBusy} onClick={() => say({ kind: 'deny' })}>
-          Deny
-        </button>
+        {!hasNo && (
+          <button
+            type="button"
+            className="button button-danger"
+            disabled={isBusy}
+            onClick={() => say({ kind: 'deny' })}
+          >
+            Deny
+          </button>
+        )}
         {onModify !== undefined && (
           <button type="button" className="button" disabled={isBusy} onClick={onModify}>
             Modify…
@@ -63,4 +94,8 @@ export function Answers({ question: { wants }, answering, onModify }: AnswersPro
       </div>
     </>
   );
+}
+
+function sayingOf({ id }: PermissionOption): Saying {
+  return id === undefined ? { kind: 'approve', always: true } : { kind: 'choose', option: id };
 }

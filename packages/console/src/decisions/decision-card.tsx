@@ -34,7 +34,12 @@ export function DecisionCard({ decision, label }: DecisionCardProps) {
       </header>
       <Proposal question={question} />
       {isModifying && question.args !== undefined ? (
-        <ModifyForm args={question.args} answering={answering} onClose={() => setIsModifying(false)} />
+        <ModifyForm
+          args={question.args}
+          answering={answering}
+          agent={question.agent?.title}
+          onClose={() => setIsModifying(false)}
+        />
       ) : (
         <Answers
           question={question}

@@ -6,11 +6,13 @@ import type { Answering } from './use-answer.ts';
 interface ModifyFormProps {
   readonly args: JsonObject;
   readonly answering: Answering;
+  /** The agent of another vendor that asks: its protocol carries no changed arguments. */
+  readonly agent: string | undefined;
   onClose(): void;
 }
 
-/** Approves a call with changed arguments. */
-export function ModifyForm({ args, answering, onClose }: ModifyFormProps) {
+/** Answers a call with changed arguments. */
+export function ModifyForm({ args, answering, agent, onClose }: ModifyFormProps) {
   const [text, setText] = useState(() => JSON.stringify(args, null, 2));
   const read = readJson(text);
   const given = read.ok ? read.value : undefined;
@@ -22,9 +24,15 @@ export function ModifyForm({ args, answering, onClose }: ModifyFormProps) {
   return (
     <form onSubmit={send} onKeyDown={event => event.key === 'Escape' && onClose()} className="form">
       <JsonField label="New arguments" text={text} onText={setText} rows={8} isFirst />
+      {agent !== undefined && (
+        <p className="text-muted">
+          {agent} cannot be given changed arguments directly: this call is rejected, and {agent} is asked to make it
+          again with exactly these. That call then runs without another question.
+        </p>
+      )}
       <div className="answers">
         <button type="submit" className="button button-go" disabled={answering.isBusy || !isObject}>
-          Approve with changes
+          {agent === undefined ? 'Approve with changes' : 'Ask for these arguments'}
         </button>
         <button type="button" className="button" onClick={onClose}>
           Cancel

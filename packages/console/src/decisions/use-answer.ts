@@ -6,7 +6,8 @@ import { type CommandState, useCommand } from '../shell/use-command.ts';
 
 /** An answer to a decision. */
 export type Saying =
-  | { readonly kind: 'approve'; readonly value?: Json }
+  /** `always`: the same tool needs no further question in the agent's session. */
+  | { readonly kind: 'approve'; readonly value?: Json; readonly always?: true }
   | { readonly kind: 'deny' }
   | { readonly kind: 'choose'; readonly option: string }
   | { readonly kind: 'modify'; readonly args: JsonObject };
@@ -34,10 +35,10 @@ export function answer(client: Client, { approvalId, decision }: WireDecision, s
 
 function resolutionOf(
   saying: Saying,
-): Pick<WireResolution, 'resolutionType' | 'value' | 'chosenOptionId' | 'modifiedArgs'> {
+): Pick<WireResolution, 'resolutionType' | 'value' | 'chosenOptionId' | 'modifiedArgs' | 'alwaysApprove'> {
   switch (saying.kind) {
     case 'approve':
-      return { resolutionType: 'approve', ...defined({ value: saying.value }) };
+      return { resolutionType: 'approve', ...defined({ value: saying.value, alwaysApprove: saying.always }) };
     case 'deny':
       return { resolutionType: 'reject' };
     case 'choose':

@@ -1,6 +1,6 @@
 import { type PatchLine, patchFiles } from '../run/patch-files.ts';
 
-export interface FileChange {
+interface FileChange {
   readonly path: string;
   readonly lines: readonly PatchLine[];
 }

@@ -11,6 +11,7 @@ import { DefinitionTab, JsonTab, LogsTab, OutputTab, SummaryTab } from './inspec
 import { NodeLevers } from './node-levers.tsx';
 import { ToolsTab } from './tools-tab.tsx';
 import { transcriptOf } from './transcript.ts';
+import { TranscriptTab } from './transcript-tab.tsx';
 import { useNodeInput, useStream, useTasks } from './use-node-work.ts';
 
 interface InspectorProps {
@@ -90,6 +91,7 @@ export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProp
             />
           )}
           {tab === 'output' && <OutputTab {...part} />}
+          {tab === 'transcript' && <TranscriptTab transcript={transcript} task={task} />}
           {tab === 'tools' && <ToolsTab run={run} transcript={transcript} task={task} />}
           {tab === 'logs' && <LogsTab {...part} />}
           {tab === 'json' && <JsonTab {...part} />}
@@ -104,6 +106,7 @@ const tabWords: Record<InspectorTab, string> = {
   summary: 'Summary',
   input: 'Input',
   output: 'Output',
+  transcript: 'Transcript',
   tools: 'Tools',
   logs: 'Logs',
   json: 'JSON',

@@ -1,15 +1,16 @@
-import type { Json, RunId, WireCheckpoint, WireTask } from '@signalbox/model';
+import type { RunId, WireCheckpoint, WireTask } from '@signalbox/model';
 import { useState } from 'react';
 import { ForkDialog } from '../run/fork-dialog.tsx';
 import { useClient } from '../server/client-context.ts';
 import { readPages } from '../server/read-pages.ts';
 import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
-import { JsonView } from '../shell/json-view.tsx';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { useCommand } from '../shell/use-command.ts';
 import { RollbackDialog } from './rollback-dialog.tsx';
-import type { ToolUse, Transcript } from './transcript.ts';
+import { ToolCard } from './tool-card.tsx';
+import type { ToolUse } from './tool-use.ts';
+import type { Transcript } from './transcript.ts';
 import { TurnChanges } from './turn-changes.tsx';
 import { UndoDialog } from './undo-dialog.tsx';
 
@@ -44,6 +45,7 @@ export function ToolsTab({ run, transcript, task }: ToolsTabProps) {
             key={use.call}
             run={run}
             use={use}
+            isOver={task?.endedAt !== undefined}
             checkpoint={checkpoints?.find(({ call }) => call === use.call)}
             onUndone={() => setUndone(times => times + 1)}
           />
@@ -57,12 +59,13 @@ export function ToolsTab({ run, transcript, task }: ToolsTabProps) {
 interface ToolProps {
   readonly run: RunId;
   readonly use: ToolUse;
+  readonly isOver: boolean;
   readonly checkpoint: WireCheckpoint | undefined;
   onUndone(): void;
 }
 
-function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
-  const { call, tool, input, output, status, ms, approval } = use;
+function Tool({ run, use, isOver, checkpoint, onUndone }: ToolProps) {
+  const { call, tool } = use;
   const client = useClient();
   const { dangerous } = useSettings();
   const { error, send } = useCommand();
@@ -70,21 +73,7 @@ function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
   const canUndo = checkpoint?.changesFiles === true && checkpoint.outcome === 'succeeded' && !checkpoint.undone;
   return (
     <li>
-      <details>
-        <summary>
-          <span className={`tool-mark tool-${status ?? 'open'}`} aria-hidden="true" />
-          <code>{tool}</code>
-          <span className="truncate text-muted">{lineOf(input)}</span>
-          <span className="mono text-faint">
-            {checkpoint?.undone === true ? 'undone' : ms === undefined ? (status ?? 'running') : `${ms} ms`}
-          </span>
-        </summary>
-        <p className="text-muted">
-          {status ?? 'running'}
-          {approval !== undefined && `, a person said ${approval}`}
-        </p>
-        <JsonView value={input} />
-        {output !== undefined && <JsonView value={output} />}
+      <ToolCard use={use} isOver={isOver} isUndone={checkpoint?.undone === true}>
         {checkpoint !== undefined && (
           <div className="levers px-3 pb-2">
             <button type="button" className="button button-small" onClick={() => setAsks('fork')}>
@@ -108,7 +97,7 @@ function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
           </div>
         )}
         {error !== undefined && <ErrorBox error={error} title="Action failed" />}
-      </details>
+      </ToolCard>
       {asks === 'fork' && (
         <ForkDialog
           run={run}
@@ -133,9 +122,4 @@ function Tool({ run, use, checkpoint, onUndone }: ToolProps) {
       )}
     </li>
   );
-}
-
-function lineOf(value: Json): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }

@@ -22,8 +22,11 @@ describe('a transcript', () => {
       chunk('tool_start', { call: '2', tool: 'write', input: {} }),
     ]);
     expect(tools).toEqual([
-      { call: '1', tool: 'read', input: { path: 'a' }, output: 'x', status: 'succeeded', ms: 7, approval: 'approve' },
-      { call: '2', tool: 'write', input: {} },
+      {
+        ...{ call: '1', tool: 'read', input: { path: 'a' }, isAsking: false },
+        ...{ output: 'x', status: 'succeeded', ms: 7, approval: 'approve' },
+      },
+      { call: '2', tool: 'write', input: {}, isAsking: false },
     ]);
     expect([turns, model]).toEqual([['hm'], 'm']);
   });

@@ -1,17 +1,8 @@
 import { defined, type Json, type JsonObject, type WireChunk } from '@signalbox/model';
 import { isObject } from '../story/json-object.ts';
-
-/** A tool call of an agent, and its result. */
-export interface ToolUse {
-  readonly call: string;
-  readonly tool: string;
-  readonly input: Json;
-  readonly output?: Json;
-  /** Its outcome; absent while it runs or waits. */
-  readonly status?: string;
-  readonly ms?: number;
-  readonly approval?: string;
-}
+import { locationsOf, textChanges } from '../story/tool-call.ts';
+import { type Attempt, createAttempts } from './attempts.ts';
+import type { ToolUse } from './tool-use.ts';
 
 /** An agent's transcript of a task, as far as a page shows it. Unknown parts are left out. */
 export interface Transcript {
@@ -22,7 +13,12 @@ export interface Transcript {
   /** The model's text in each turn. */
   readonly turns: readonly string[];
   readonly corrections: readonly string[];
+  /** Everything in its order, by attempt. */
+  readonly attempts: readonly Attempt[];
 }
+
+/** The tool whose call is the whole turn of an agent of another vendor. */
+export const AGENT_TURN = 'agent_turn';
 
 export function transcriptOf(chunks: readonly WireChunk[]): Transcript {
   let model: string | undefined;
@@ -30,15 +26,28 @@ export function transcriptOf(chunks: readonly WireChunk[]): Transcript {
   const tools = new Map<string, ToolUse>();
   const turns: string[] = [];
   const corrections: string[] = [];
-  const put = (call: string, fields: Partial<ToolUse>) =>
-    tools.set(call, { call, tool: '?', input: null, ...tools.get(call), ...fields });
+  const attempts = createAttempts();
+  const put = (call: string, fields: Partial<ToolUse>) => {
+    const use = { call, tool: '?', input: null, ...tools.get(call), ...fields };
+    tools.set(call, use);
+    if (use.tool !== AGENT_TURN) attempts.called(use);
+  };
+  /** A call that begins again in a later attempt has no outcome yet. */
+  const begin = (call: string, fields: Partial<ToolUse>) => {
+    if (!attempts.has(call)) tools.delete(call);
+    put(call, fields);
+  };
 
   for (const { kind, payload } of chunks) {
+    if (kind === 'token' || kind === 'thinking') {
+      const text = textOf(isObject(payload) ? payload.text : payload);
+      if (text !== undefined) attempts.said(kind === 'token' ? 'said' : 'thought', text);
+    }
     if (!isObject(payload)) continue;
     const call = textOf(payload.call);
     const tool = textOf(payload.tool);
     if (kind === 'tool_start' && call !== undefined) {
-      put(call, defined({ tool, input: payload.input }));
+      begin(call, { isAsking: false, ...defined({ tool, input: payload.input, ...toldOf(payload) }) });
     }
     if (kind === 'tool_end' && call !== undefined) put(call, endOf(payload, textOf(payload.outcome)));
     if (kind !== 'message') continue;
@@ -46,25 +55,70 @@ export function transcriptOf(chunks: readonly WireChunk[]): Transcript {
       case 'begun':
         model = textOf(payload.model);
         note = textOf(payload.note);
+        attempts.begun(payload);
+        break;
+      case 'prompted':
+        attempts.add({ kind: 'prompt', text: textOf(payload.text) ?? '' });
         break;
       case 'assistant':
-        turns.push(wordsOf(payload.content));
+        turns.push(wordsOf(payload.content, 'text'));
+        attempts.told({ thought: wordsOf(payload.content, 'reasoning'), said: wordsOf(payload.content, 'text') });
+        break;
+      case 'plan':
+        attempts.planned(payload.entries);
+        break;
+      case 'tool_proposed':
+        if (call !== undefined && tool !== undefined)
+          begin(call, { isAsking: true, ...defined({ tool, input: payload.input }) });
         break;
       case 'tool_ended':
         if (call !== undefined) {
           const output = isObject(payload.output) ? payload.output.value : undefined;
+          const status = textOf(payload.status);
           put(call, {
-            ...defined({ tool, output }),
-            ...endOf(payload, textOf(payload.status)),
+            isAsking: false,
+            ...defined({ tool, ...resultOf(output) }),
+            ...endOf(payload, status),
           });
+          if (tool === AGENT_TURN) attempts.ended(status, textOf(output));
         }
         break;
       case 'correction':
         corrections.push(textOf(payload.text) ?? '');
+        attempts.add({ kind: 'note', text: textOf(payload.text) ?? '' });
+        break;
+      case 'note':
+        attempts.add({ kind: 'note', text: textOf(payload.text) ?? '' });
+        break;
+      case 'waiting':
+        attempts.add({ kind: 'note', text: 'Ended to wait for an answer. It starts again with the answer.' });
+        break;
+      case 'changes':
+        attempts.add({ kind: 'changes', patch: textOf(payload.diff) ?? '', isApplied: payload.applied === true });
         break;
     }
   }
-  return { model, note, tools: [...tools.values()], turns, corrections };
+  return { model, note, tools: [...tools.values()], turns, corrections, attempts: attempts.all() };
+}
+
+/** What an agent tells about a call besides its arguments. */
+function toldOf({ title, kind, locations, diffs }: JsonObject): Partial<ToolUse> {
+  const [places, changes] = [locationsOf(locations), textChanges(diffs)];
+  return {
+    ...defined({ title: textOf(title), kind: textOf(kind) }),
+    ...(places.length > 0 && { locations: places }),
+    ...(changes.length > 0 && { changes }),
+  };
+}
+
+/** A result may hold changes beside its text: they are shown as changes. */
+function resultOf(output: Json | undefined): Partial<ToolUse> {
+  if (!isObject(output)) return defined({ output });
+  const changes = textChanges(output.diffs);
+  if (changes.length === 0) return { output };
+  const { diffs: _, text, ...rest } = output;
+  const left = Object.keys(rest).length === 0 ? text : { ...rest, ...defined({ text }) };
+  return { changes, ...defined({ output: left }) };
 }
 
 function endOf({ ms, approval }: JsonObject, status: string | undefined): Partial<ToolUse> {
@@ -76,10 +130,10 @@ function endOf({ ms, approval }: JsonObject, status: string | undefined): Partia
   };
 }
 
-function wordsOf(content: Json | undefined): string {
+function wordsOf(content: Json | undefined, type: 'text' | 'reasoning'): string {
   if (!Array.isArray(content)) return '';
   return content
-    .flatMap((part: Json) => (isObject(part) && part.type === 'text' ? [textOf(part.text) ?? ''] : []))
+    .flatMap((part: Json) => (isObject(part) && part.type === type ? [textOf(part.text) ?? ''] : []))
     .join('\n\n');
 }
 

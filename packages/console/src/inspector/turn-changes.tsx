@@ -1,10 +1,9 @@
 import type { RunId, WireTask } from '@signalbox/model';
-import { Patch } from '../run/patch.tsx';
+import { PatchFiles } from '../run/patch.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { Block } from './block.tsx';
-import { type FileChange, fileChanges } from './file-changes.ts';
 
 /** The file changes of an agent's turn, once it has ended. */
 export function TurnChanges({ run, task }: { readonly run: RunId; readonly task: WireTask }) {
@@ -30,7 +29,7 @@ export function TurnChanges({ run, task }: { readonly run: RunId; readonly task:
       {diff !== undefined && content.data !== undefined && (
         <>
           <p className="text-muted">{diff.diff?.summary}</p>
-          <Files changes={fileChanges(new TextDecoder().decode(content.data))} />
+          <PatchFiles patch={new TextDecoder().decode(content.data)} />
         </>
       )}
     </Block>
@@ -39,15 +38,4 @@ export function TurnChanges({ run, task }: { readonly run: RunId; readonly task:
 
 function Waiting({ isOver }: { readonly isOver: boolean }) {
   return <Empty title={isOver ? 'No diff for this turn' : 'Loading…'} />;
-}
-
-function Files({ changes }: { readonly changes: readonly FileChange[] }) {
-  return changes.map(({ path, lines }, place) => (
-    <section key={`${place} ${path}`} aria-label={path} className="change">
-      <h4 className="change-head">
-        <code>{path}</code>
-      </h4>
-      <Patch lines={lines} />
-    </section>
-  ));
 }

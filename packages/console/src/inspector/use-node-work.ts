@@ -1,6 +1,6 @@
 import type { RunId, WireChunk, WireEvent, WireTask } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import { readStream } from '../run/read-stream.ts';
 import { useClient } from '../server/client-context.ts';
 import { readPages } from '../server/read-pages.ts';
@@ -25,9 +25,15 @@ export function useTasks(run: RunId, node: string, events: readonly WireEvent[])
 export function useStream(run: RunId, task: WireTask | undefined, version: number): readonly WireChunk[] | undefined {
   const client = useClient();
   const isOver = task?.endedAt !== undefined;
+  const known = useRef<{ readonly task: string; readonly chunks: readonly WireChunk[] }>(undefined);
   const { data } = useQuery({
     queryKey: ['stream', run, task?.id, isOver ? 'all' : version],
-    queryFn: () => readStream(client, run, task?.id ?? ''),
+    queryFn: async () => {
+      const id = task?.id ?? '';
+      const chunks = await readStream(client, run, id, known.current?.task === id ? known.current.chunks : []);
+      known.current = { task: id, chunks };
+      return chunks;
+    },
     enabled: task !== undefined,
     placeholderData: (before, query) => (query?.queryKey[2] === task?.id ? before : undefined),
   });

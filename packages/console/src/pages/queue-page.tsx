@@ -99,6 +99,7 @@ export function QueuePage() {
                       <Moment at={kept.askedAt} className="text-faint" />
                     </span>
                     <span className="queue-item-words">
+                      {askerOf(decision)}
                       {decision.kind === 'guided' ? `guided: ${runOf(runId)}` : `${kept.node} in ${runOf(runId)}`}
                     </span>
                   </button>
@@ -117,7 +118,7 @@ export function QueuePage() {
 function Bulk({ decisions, onDone }: { readonly decisions: readonly WireDecision[]; onDone(): void }) {
   const client = useClient();
   const { isBusy, error, send } = useCommand();
-  const approvable = decisions.filter(decision => questionOf(decision).wants.kind === 'approval');
+  const approvable = decisions.filter(decision => ['approval', 'permission'].includes(questionOf(decision).wants.kind));
   const sayAll = async (kind: 'approve' | 'deny') => {
     let isAll = true;
     for (const decision of kind === 'approve' ? approvable : decisions) {
@@ -145,4 +146,10 @@ function Bulk({ decisions, onDone }: { readonly decisions: readonly WireDecision
       {error !== undefined && <ErrorBox error={error} title="An answer was not accepted" />}
     </section>
   );
+}
+
+/** Tells apart the decisions of one run. */
+function askerOf(decision: WireDecision): string {
+  const { agent } = questionOf(decision);
+  return agent === undefined ? '' : `${agent.title} · `;
 }

@@ -27,7 +27,9 @@ export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
   const named = snapshot?.tree.find(({ id }) => id === node)?.label;
   const label = named ?? (decision.kind === 'guided' ? 'A guided agent' : node);
   useKeys({
-    ...(question.wants.kind === 'approval' && { a: () => void answering.say({ kind: 'approve' }) }),
+    ...((question.wants.kind === 'approval' || question.wants.kind === 'permission') && {
+      a: () => void answering.say({ kind: 'approve' }),
+    }),
     d: () => void answering.say({ kind: 'deny' }),
     ...(canModify && { m: () => setIsModifying(true) }),
   });
@@ -53,7 +55,12 @@ export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
       </header>
       <Proposal question={question} />
       {isModifying && question.args !== undefined ? (
-        <ModifyForm args={question.args} answering={answering} onClose={() => setIsModifying(false)} />
+        <ModifyForm
+          args={question.args}
+          answering={answering}
+          agent={question.agent?.title}
+          onClose={() => setIsModifying(false)}
+        />
       ) : (
         <Answers
           question={question}

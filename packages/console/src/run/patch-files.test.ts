@@ -23,12 +23,14 @@ describe('a patch', () => {
       '+++ b/b.md',
       '@@ -0,0 +1 @@',
       '+y',
+      '\\ No newline at end of file',
+      'created directory: c',
       '',
     ].join('\n');
     expect([...patchFiles(patch)].map(([name, lines]) => [name, lines.map(({ kind }) => kind)])).toEqual([
       ['a.md', ['place', 'same', 'removed', 'added']],
       ['gone', ['place', 'removed']],
-      ['b.md', ['place', 'added']],
+      ['b.md', ['place', 'added', 'same']],
     ]);
     expect(patchFiles('').size).toBe(0);
   });

@@ -18,7 +18,7 @@ export function patchFiles(patch: string): ReadonlyMap<string, readonly PatchLin
       const name = nameOf(text) ?? removed;
       lines = [];
       if (name !== undefined) files.set(name, lines);
-    } else if (lines !== undefined && text !== '') lines.push({ kind: kindOf(text), text });
+    } else if (lines !== undefined && /^[ +@\\-]/.test(text)) lines.push({ kind: kindOf(text), text });
   }
   return files;
 }

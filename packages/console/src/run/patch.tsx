@@ -1,3 +1,4 @@
+import { fileChanges } from '../inspector/file-changes.ts';
 import type { PatchLine } from './patch-files.ts';
 
 /** The lines of a patch, coloured by change. */
@@ -12,4 +13,16 @@ export function Patch({ lines }: { readonly lines: readonly PatchLine[] }) {
       ))}
     </pre>
   );
+}
+
+/** A patch, file by file. */
+export function PatchFiles({ patch }: { readonly patch: string }) {
+  return fileChanges(patch).map(({ path, lines }, place) => (
+    <section key={`${place} ${path}`} aria-label={path} className="change">
+      <h4 className="change-head">
+        <code>{path}</code>
+      </h4>
+      <Patch lines={lines} />
+    </section>
+  ));
 }

@@ -13,7 +13,16 @@ export interface RunPlace {
 export const frameTabs = ['now', 'plan', 'state', 'events', 'files', 'artifacts'] as const;
 export type FrameTab = (typeof frameTabs)[number];
 
-export const inspectorTabs = ['summary', 'input', 'output', 'tools', 'logs', 'json', 'definition'] as const;
+export const inspectorTabs = [
+  'summary',
+  'input',
+  'output',
+  'transcript',
+  'tools',
+  'logs',
+  'json',
+  'definition',
+] as const;
 export type InspectorTab = (typeof inspectorTabs)[number];
 
 /** An address may hold anything: unknown parts are dropped. */

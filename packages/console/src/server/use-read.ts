@@ -7,18 +7,21 @@ interface ReadOptions {
   readonly isEnabled?: boolean;
   /** Shows the previous answer until the new one arrives. */
   readonly keeps?: boolean;
+  /** Reads again after this time while the answer changes by itself. */
+  readonly everyMs?: number | undefined;
 }
 
 /** Reads from the server. A refusal is the query's error: the envelope. */
 export function useRead<T>(
   key: readonly unknown[],
   read: () => Answer<T>,
-  { isEnabled = true, keeps = false }: ReadOptions = {},
+  { isEnabled = true, keeps = false, everyMs }: ReadOptions = {},
 ): UseQueryResult<T, ErrorEnvelope> {
   return useQuery<T, ErrorEnvelope>({
     queryKey: key,
     queryFn: () => answered(read()),
     enabled: isEnabled,
+    refetchInterval: everyMs ?? false,
     // The type excludes function values, which no answer is.
     ...(keeps && { placeholderData: keepPreviousData as never }),
   });

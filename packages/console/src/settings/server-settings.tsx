@@ -7,6 +7,7 @@ import { Moment } from '../shell/moment.tsx';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { Panel } from '../shell/panel.tsx';
 import { many } from '../story/words.ts';
+import { Agents } from './agents.tsx';
 import { Users } from './users.tsx';
 
 /** The server's settings. They are changed in their files, and only shown here. */
@@ -36,6 +37,7 @@ export function ServerSettings() {
       )}
       <Configuration settings={data} />
       <ProviderKeys settings={data} />
+      <Agents role={data.user.role} />
       <ToolPolicies settings={data} />
       <Retention settings={data} />
       {data.user.role === 'owner' && <Users />}

@@ -17,7 +17,7 @@ describe('a question', () => {
 
   it('[K15] about a file shows its current and its proposed content', () => {
     const edit = call('file_edit', 'edit_file', { path: 'a.md', find: 'x', replaceWith: 'y' });
-    expect(questionOf(edit)).toMatchObject({ change: { path: 'a.md', before: 'x', after: 'y' }, shown: [] });
+    expect(questionOf(edit)).toMatchObject({ changes: [{ path: 'a.md', before: 'x', after: 'y' }], shown: [] });
     expect(headlineOf(edit)).toBe('Change a.md');
     expect(headlineOf(call('file_edit', 'write_file', { path: 'b.md', content: 'y' }))).toBe('Write b.md');
   });
@@ -46,7 +46,7 @@ describe('a question', () => {
     const asked = call('external_api', 'post', { odd: [1], path: 7 });
     expect(questionOf(asked)).toMatchObject({
       command: undefined,
-      change: undefined,
+      changes: [],
       shown: [
         ['odd', '[\n 1\n]'],
         ['path', '7'],

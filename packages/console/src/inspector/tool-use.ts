@@ -1,0 +1,21 @@
+import type { Json } from '@signalbox/model';
+import type { TextChange } from '../story/tool-call.ts';
+
+/** A tool call of an agent, and its result. */
+export interface ToolUse {
+  readonly call: string;
+  readonly tool: string;
+  readonly input: Json;
+  readonly output?: Json;
+  /** Its outcome; absent while it runs or waits. */
+  readonly status?: string;
+  readonly ms?: number;
+  readonly approval?: string;
+  /** What the agent calls it. */
+  readonly title?: string;
+  readonly kind?: string;
+  readonly locations?: readonly string[];
+  readonly changes?: readonly TextChange[];
+  /** Whether it only asked so far. */
+  readonly isAsking?: boolean;
+}
