@@ -1,4 +1,5 @@
 import type { TokenHolder, User, Users } from '@signalbox/app';
+import type { AgentJobs } from '@signalbox/app/agents';
 import type { SettingsDesk } from '@signalbox/app/host';
 import { type Clock, err, failure, ok, timestamp } from '@signalbox/model';
 
@@ -72,3 +73,17 @@ export const noSettings: SettingsDesk = {
     tools: [],
   }),
 };
+
+/** A server that knows no agents. */
+export const noAgents: AgentJobs = {
+  list: () => ok([]),
+  add: unknownAgent,
+  check: unknownAgent,
+  cancel: async name => unknownAgent(name),
+  remove: unknownAgent,
+  close: async () => {},
+};
+
+function unknownAgent(name: string) {
+  return err(failure('agent/unknown', { message: `There is no agent ${name}.`, suggestion: 'There are none.' }));
+}

@@ -147,7 +147,7 @@ function agentIn({ agent, session, asking, onLayer }: JsonObject): AgentFacts | 
 }
 
 /** How an agent is made to ask, in words. */
-export function askingWords(asking: Json | undefined): string | undefined {
+function askingWords(asking: Json | undefined): string | undefined {
   if (!isObject(asking)) return undefined;
   switch (asking.kind) {
     case 'mode':

@@ -18,7 +18,7 @@ export interface Transcript {
 }
 
 /** The tool whose call is the whole turn of an agent of another vendor. */
-export const AGENT_TURN = 'agent_turn';
+const AGENT_TURN = 'agent_turn';
 
 export function transcriptOf(chunks: readonly WireChunk[]): Transcript {
   let model: string | undefined;

@@ -14,7 +14,7 @@ export interface Held {
   readonly conflicts: readonly Conflict[];
 }
 
-export interface Conflict {
+interface Conflict {
   readonly path: string;
   /** What someone else did to it. */
   readonly theirs: string;

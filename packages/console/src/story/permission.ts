@@ -17,7 +17,7 @@ export interface PermissionOption {
 }
 
 const permissionKinds = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
-export type PermissionKind = (typeof permissionKinds)[number];
+type PermissionKind = (typeof permissionKinds)[number];
 
 /** The agent that a proposal names: at the top for a tool call, in the context of a question. */
 export function askingAgent(proposal: JsonObject): AskingAgent | undefined {

@@ -21,7 +21,7 @@ import { operatorResources } from '../../src/operator/resources.ts';
 import { operatorTools } from '../../src/operator/tools.ts';
 import { auth, TOKEN } from '../http-asker.ts';
 import { scriptedGuided } from '../mcp/scripted-guided.ts';
-import { memoryUsers, noSettings } from '../memory-users.ts';
+import { memoryUsers, noAgents, noSettings } from '../memory-users.ts';
 import { noSessions } from '../no-sessions.ts';
 import { scriptedHost } from '../scripted-host.ts';
 
@@ -39,6 +39,7 @@ describe('the access table', () => {
       workflows: scriptedGuided({}),
       users: memoryUsers(),
       settings: noSettings,
+      agents: noAgents,
       metrics: createRunMetrics(host),
       agentMcp: reached,
       operatorMcp: reached,

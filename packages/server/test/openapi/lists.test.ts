@@ -12,7 +12,7 @@ import { freshId, newRun, startRun } from '../../../runs/test/builders.ts';
 import { artifactOf } from '../../../runs/test/contract/sample-artifact.ts';
 import { type Operation, operations, wireSchemas } from '../../src/openapi/operations.ts';
 import { auth, code, TOKEN } from '../http-asker.ts';
-import { memoryUsers, noSettings } from '../memory-users.ts';
+import { memoryUsers, noAgents, noSettings } from '../memory-users.ts';
 import { releasePlan } from '../release-plan.ts';
 import { scriptedHost } from '../scripted-host.ts';
 
@@ -21,6 +21,7 @@ const whole: Readonly<Record<string, string>> = {
   '/api/health': 'as many providers as are set up',
   '/api/providers': 'as many as are set up',
   '/api/recoveries': 'at most 200 are kept',
+  '/api/agents': 'as many as the register and the configuration have',
   '/api/settings': 'as many settings as there are',
   '/api/runs/:run': 'a picture of one moment',
   '/api/runs/:run/frames/:frame/tree': 'a picture of one moment',
@@ -99,6 +100,7 @@ beforeAll(async () => {
     workflows: tools,
     users: memoryUsers({ a: 'ada', b: 'ben', c: 'cleo' }),
     settings: noSettings,
+    agents: noAgents,
     access: createAccess(TOKEN, () => 4280),
   });
   Object.assign(names, { run: run.id, task });

@@ -4,7 +4,7 @@ import { openApi } from '../../src/openapi/openapi.ts';
 import { operations } from '../../src/openapi/operations.ts';
 import { auth, TOKEN } from '../http-asker.ts';
 import { scriptedGuided } from '../mcp/scripted-guided.ts';
-import { memoryUsers, noSettings } from '../memory-users.ts';
+import { memoryUsers, noAgents, noSettings } from '../memory-users.ts';
 import { noSessions } from '../no-sessions.ts';
 import { scriptedHost } from '../scripted-host.ts';
 
@@ -14,6 +14,7 @@ const app = createHttpApp({
   workflows: scriptedGuided({}),
   users: memoryUsers(),
   settings: noSettings,
+  agents: noAgents,
   access: createAccess(TOKEN, () => 4280),
 });
 

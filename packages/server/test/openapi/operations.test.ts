@@ -6,7 +6,7 @@ import type { Handler, Handlers, Place } from '../../src/http/handlers.ts';
 import type { Served } from '../../src/http/serve-operations.ts';
 import { auth, code, TOKEN, UNKNOWN } from '../http-asker.ts';
 import { scriptedGuided } from '../mcp/scripted-guided.ts';
-import { memoryUsers, noSettings } from '../memory-users.ts';
+import { memoryUsers, noAgents, noSettings } from '../memory-users.ts';
 import { noSessions } from '../no-sessions.ts';
 import { releasePlan } from '../release-plan.ts';
 import { scriptedHost } from '../scripted-host.ts';
@@ -18,6 +18,7 @@ const app = createHttpApp({
   workflows: scriptedGuided({}),
   users: memoryUsers(),
   settings: noSettings,
+  agents: noAgents,
   access: createAccess(TOKEN, () => 4280),
 });
 
