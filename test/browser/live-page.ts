@@ -67,15 +67,26 @@ export function complaintsOf(page: Page, forgiven?: RegExp): readonly string[] {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe has against the page as it is. In the dark, only what has to do with colour: the rest is the same. */
-export async function faultsOf(page: Page, colorScheme: 'light' | 'dark'): Promise<readonly string[]> {
-  const rules = colorScheme === 'light' ? '{}' : '{ runOnly: ["color-contrast", "link-in-text-block"] }';
+/** Everything that axe reports about the page, then what it reports about colours in the dark: the rest is the same there. */
+export async function faultsOf(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe);
-  return page.evaluate<readonly string[]>(
-    `axe.run(document, ${rules}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => id + ' at ' + target + ': ' + failureSummary)))`,
-  );
+  const faults: string[] = [];
+  for (const [colorScheme, rules] of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    const found = await page.evaluate<readonly string[]>(
+      `axe.run(document, { resultTypes: ['violations'], ${rules} }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ target, failureSummary }) => id + ' at ' + target + ': ' + failureSummary)))`,
+    );
+    faults.push(...found.map(fault => `${colorScheme}: ${fault}`));
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  return faults;
 }
+
+const SCHEMES = [
+  ['light', ''],
+  ['dark', 'runOnly: ["color-contrast", "link-in-text-block"]'],
+] as const;
 
 /** Until the server says so: what follows does not depend on how fast the machine is. */
 export async function untilNews(

@@ -427,31 +427,27 @@ describe('a start', () => {
 });
 
 describe('for everybody', () => {
-  it.each(['light', 'dark'] as const)(
-    '[K30] pages with something in them have no fault that axe knows of: %s',
-    async colorScheme => {
-      await page.emulateMedia({ colorScheme });
-      const session = given(await live.client.sessions()).sessions.find(({ health }) => health === 'healthy');
-      const places = [
-        ['/runs', '.runline'],
-        ['/artifacts?kind=progress', 'progress'],
-        ['/failures', '.trend'],
-        [`/workflows?session=${session?.sessionId}`, '.react-flow__node'],
-        ['/workflows?workflow=wr.research', '.form-text'],
-        ['/settings', '.facts-table'],
-        ['/start', '.earlier-run'],
-        ['/', '.providers'],
-        ['/developer', '.sources'],
-      ] as const;
-      const faults: string[] = [];
-      for (const [place, ready] of places) {
-        await open(place);
-        await page.locator(ready).first().waitFor();
-        faults.push(...(await faultsOf(page, colorScheme)).map(fault => `${place}: ${fault}`));
-      }
-      expect(faults).toEqual([]);
-    },
-  );
+  it('[K30] pages with something in them have no fault that axe knows of, in light and in dark', async () => {
+    const session = given(await live.client.sessions()).sessions.find(({ health }) => health === 'healthy');
+    const places = [
+      ['/runs', '.runline'],
+      ['/artifacts?kind=progress', 'progress'],
+      ['/failures', '.trend'],
+      [`/workflows?session=${session?.sessionId}`, '.react-flow__node'],
+      ['/workflows?workflow=wr.research', '.form-text'],
+      ['/settings', '.facts-table'],
+      ['/start', '.earlier-run'],
+      ['/', '.providers'],
+      ['/developer', '.sources'],
+    ] as const;
+    const faults: string[] = [];
+    for (const [place, ready] of places) {
+      await open(place);
+      await page.locator(ready).first().waitFor();
+      faults.push(...(await faultsOf(page)).map(fault => `${place}: ${fault}`));
+    }
+    expect(faults).toEqual([]);
+  });
 
   it('[K12] 420 pixels are wide enough for every page', async () => {
     await page.setViewportSize({ width: 420, height: 900 });

@@ -181,7 +181,7 @@ describe.skipIf(!sandbox.ok)('an installed agent', () => {
   it('[A714] cannot see the data directory', async () => {
     const { data, start, end, state } = await openEchoHome();
     const token = path.join(fs.realpathSync(data), 'config.json');
-    const run = await start('plan', echoPlan([{ do: 'homeRead', file: `../../config.json` }]));
+    const run = await start('plan', echoPlan([{ do: 'homeRead', file: `../../config.json` }], 'retries={0}'));
     expect(await end(run)).toMatchObject({ status: 'failed' });
     expect((await state(run)).failed).toMatch(new RegExp(`ENOENT.*${path.basename(token)}`, 's'));
   });

@@ -7,6 +7,7 @@ import { canonicalJson, type RunId } from '@signalbox/model';
 import { openArchive } from '@signalbox/store';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { sized } from '../../../test/sized.ts';
 import { readsBodies } from '../../store/test/support/forged-logs.ts';
 import { openContainer, writeContainer } from '../src/bundles/bundle-container.ts';
 import { exportRun, type RunExport } from '../src/bundles/export-run.ts';
@@ -126,6 +127,7 @@ function packMany(file: string, blocks: readonly (readonly [text: string, times:
   writeFileSync(file, Buffer.concat([header, createHash('sha256').update(body).digest(), body]));
 }
 
+const MB = 1024 * 1024;
 const approve = { resolutionType: 'approve', rationale: 'fine', actionKind: 'review' } as const;
 
 describe('a bundle', () => {
@@ -296,18 +298,27 @@ describe('a bundle', () => {
       const verdict = await verifyBundle(hostile);
       return verdict.ok ? 'sound' : `${verdict.error.code} ${verdict.error.message.slice(hostile.length)}`;
     };
-    const MB = 1024 * 1024;
     const begun = `${lines.slice(0, -1).join('\n')}\n`;
-    packMany(hostile, [
-      [begun, 1],
-      ['a'.repeat(16 * MB), 17],
-    ]);
-    expect(await why()).toContain('BUNDLE_INVALID_FORMAT  is not a valid bundle: it has an endless line');
-    packMany(hostile, [
-      [`${begun}{"part":"blobs/${'0'.repeat(64)}"}\n`, 1],
-      [`{"row":"${'A'.repeat(MB / 2)}"}\n`, 2100],
-    ]);
-    expect(await why()).toContain('BUNDLE_INVALID_FORMAT  is not a valid bundle: it unpacks to far more than its size');
+    const [endless, many] = ['it has an endless line', 'it unpacks to far more than its size'];
+    /** A line that is longer than so many bytes, and rows that are longer together. */
+    const bombs = (lineBytes: number, bytes: number) => [
+      [endless, [begun, 1], ['a'.repeat(lineBytes / 16), 17]] as const,
+      [
+        many,
+        [`${begun}{"part":"blobs/${'0'.repeat(64)}"}\n`, 1],
+        [`{"row":"${'A'.repeat(MB / 2)}"}\n`, (2 * bytes) / MB + 52],
+      ] as const,
+    ];
+    for (const [fault, ...blocks] of bombs(4 * MB, 16 * MB)) {
+      packMany(hostile, blocks);
+      const container = await openContainer(hostile, { line: 4 * MB, bytes: 16 * MB });
+      await expect(collected(container.lines())).rejects.toThrow(fault);
+      await container.close();
+    }
+    for (const [fault, ...blocks] of sized([], bombs(256 * MB, 1024 * MB), bombs(256 * MB, 1024 * MB))) {
+      packMany(hostile, blocks);
+      expect(await why()).toContain(`BUNDLE_INVALID_FORMAT  is not a valid bundle: ${fault}`);
+    }
     const deep = '['.repeat(200_000) + ']'.repeat(200_000);
     for (const [at, name] of [
       [0, 'head'],

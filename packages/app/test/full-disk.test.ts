@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
+import { sized } from '../../../test/sized.ts';
 import { hasSmallDisks, onSmallDisk } from './support/small-disk.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const SOAK = process.env.SIGNALBOX_SOAK === '1';
 const driver = childScript(import.meta.dirname, 'support', 'full-disk-driver.ts');
 
 describe.skipIf(!hasSmallDisks)('a plan of forty steps on a disk that fills and empties', () => {
@@ -13,7 +13,7 @@ describe.skipIf(!hasSmallDisks)('a plan of forty steps on a disk that fills and 
     const home = temporaryFolder();
     const disk = path.join(home, 'disk');
     mkdirSync(disk);
-    const told = await onSmallDisk(disk, '8m', [process.execPath, driver, home, disk, String(SOAK ? 1 : 19)]);
+    const told = await onSmallDisk(disk, '8m', [process.execPath, driver, home, disk, String(sized(61, 19, 1))]);
     const [undisturbed, ...cases] = told
       .trimEnd()
       .split('\n')

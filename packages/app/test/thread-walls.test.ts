@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { RunId } from '@signalbox/model';
+import { openReader } from '@signalbox/store';
 import { startChild } from '@signalbox/testkit';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
@@ -120,16 +120,20 @@ describe('a plan that kills the owner', () => {
       writeFileSync(path.join(folder, `${name}.tsx`), bystander(folder, name));
     let running = owner('by-0.tsx', 'by-1.tsx', 'by-2.tsx');
     const { started } = JSON.parse(await running.firstLine) as { started: RunId[] };
-    const look = (run: RunId) =>
-      JSON.parse(execFileSync(process.execPath, [script, folder, '--look', run], { encoding: 'utf8' })) as {
-        n: number;
-        record: { status: string };
-        retries: number[];
-        times: number[];
-      };
+    const look = async (run: RunId) => {
+      const opened = openReader({ path: path.join(folder, 'data', 'db.sqlite') });
+      if (!opened.ok) throw new Error(opened.error.message);
+      const reader = opened.value;
+      const record = await reader.run(run);
+      const state = await reader.at(run, 'state', record?.frames ?? 0);
+      const retries = (await reader.tasks(run)).map(({ retryCount }) => retryCount);
+      const times = (await reader.events(run, 0, 10_000)).map(({ event }) => Date.parse(event.ts));
+      reader.close();
+      return { n: new Map(state).get('n'), status: record?.status, retries, times };
+    };
     for (let death = 0; death < DEATHS; death++) {
       tell(folder, `step-${death}`);
-      for (const run of started) await until(() => look(run).n === death + 1 || undefined);
+      for (const run of started) await until(async () => (await look(run)).n === death + 1 || undefined);
       const plan = `kills-${death}`;
       const killed = JSON.stringify(path.join(folder, `${plan}.killed`));
       // Once: taken up by the next owner, it would kill that one too.
@@ -145,11 +149,11 @@ describe('a plan that kills the owner', () => {
     }
     tell(folder, 'end');
     for (const run of started) {
-      const { n, record, retries, times } = await until(() => {
-        const seen = look(run);
-        return seen.record.status === 'completed' ? seen : undefined;
+      const { n, status, retries, times } = await until(async () => {
+        const seen = await look(run);
+        return seen.status === 'completed' ? seen : undefined;
       });
-      expect({ n, status: record.status }).toEqual({ n: DEATHS, status: 'completed' });
+      expect({ n, status }).toEqual({ n: DEATHS, status: 'completed' });
       expect(retries).toEqual(retries.map(() => 0));
       expect(times).toEqual(times.toSorted((a, b) => a - b));
     }

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import * as net from 'node:net';
 import * as path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sized } from '../../../test/sized.ts';
 import { createRunCommand, detectSandbox, type ProjectRules, sandboxRules, type ToolOutcome } from '../src/index.ts';
 import { makeCgroup } from '../src/sandbox/cgroup.ts';
 import { startInGroup } from '../src/sandbox/running-command.ts';
@@ -69,7 +70,9 @@ afterEach(() => {
 });
 
 /** Small limits, so that reaching them costs little. */
-const LIMITS = { memoryMb: 256, processes: 64, fileMb: 16, diskMb: 64, seconds: 60 };
+const LIMITS = { memoryMb: 96, processes: 64, fileMb: 16, diskMb: 64, seconds: 60 };
+/** Each process makes more of them; in an ordinary run those that did wait, and leave the machine to the other tests. */
+const MULTIPLY = sized('bomb & bomb & wait', 'while :; do bomb & done', 'while :; do bomb & done');
 const rules = (given: object = {}): ProjectRules => ({
   file: 'sandbox.json',
   digest: 'digest',
@@ -311,7 +314,7 @@ describe.skipIf(!hasNamespaces)('a hostile command', () => {
 
   it.each([
     // A shell that may not fork ends. The first process, which waits without a fork, keeps what the others made for us to see.
-    ['processes', 'a fork bomb', `sh -c 'bomb() { while :; do bomb & done; }; bomb'; exec sleep 60`],
+    ['processes', 'a fork bomb', `sh -c 'bomb() { ${MULTIPLY}; }; bomb'; exec sleep 60`],
     [
       'processes',
       'many processes that do nothing',
@@ -330,7 +333,7 @@ describe.skipIf(!hasNamespaces)('a hostile command', () => {
     ],
     ['memory', 'memory that nobody else shares, made to be shared', perl(mapShared(1024))],
     ['memory', 'files without a name', perl(unnamed(70, 15))],
-    ['memory', 'files in memory that are empty', perl('for (1..400_000) { open(F, ">", "/tmp/$_") } sleep 60')],
+    ['memory', 'files in memory that are empty', perl('for (1..150_000) { open(F, ">", "/tmp/$_") } sleep 60')],
     ['file size', 'a large file', 'exec head -c 17M /dev/zero > large'],
     ['disk', 'many files', 'for i in $(seq 1000); do head -c 15M /dev/zero > file-$i; done; sleep 60'],
   ])('[S158] [S155] %s: %s ends the command and nothing else', async (limit, _, script) => {

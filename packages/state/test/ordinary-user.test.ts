@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../../test/sized.ts';
 import { temporaryDirectory } from './builders.ts';
 
 /** Nobody's, and no other run's: limits count the processes of a user. */
@@ -9,12 +10,34 @@ const ORDINARY = 100_000 + process.pid;
 /** For a whole suite, also on a busy machine. */
 const PATIENCE_MS = 4 * 60 * 60 * 1000;
 const repository = path.resolve(import.meta.dirname, '../../..');
+const everything = ['packages/state'];
+/**
+ * Everything that the kernel does otherwise for root: how layers are mounted, which limits hold for a command, what a mode refuses. Tests
+ * that only compute, or whose subject is the depth of paths or a full disk, wait for a full run.
+ */
+const tried = [
+  ...['filesystem', 'layers', 'sandbox'].map(folder => `packages/state/src/${folder}/`),
+  ...[
+    'confined-command',
+    'descriptors',
+    'filesystem-contract',
+    'hostile-commands',
+    'interactive',
+    'layer-closed',
+    'layer-conflicts',
+    'layer-crash',
+    'layer-links',
+    'layers',
+    'unprivileged',
+    'user-repository',
+  ].map(name => `packages/state/test/${name}.test.ts`),
+];
 
 /** What the tests said, kept if any of them failed. */
 const OUTPUT = path.join(repository, 'node_modules/.cache', `ordinary-user-${process.pid}.log`);
 
-/** Everything in this package's tests, as somebody whom the system refuses things. Root is refused nothing. */
-describe('all tests of this package', () => {
+/** The tests of this package as a user who can be refused. Root is refused nothing. */
+describe('the tests of this package', () => {
   it('[S130] hold for an ordinary user as well: where they run as root, they run again as one', {
     timeout: PATIENCE_MS,
   }, () => {
@@ -30,7 +53,8 @@ describe('all tests of this package', () => {
       for (const own of [home.path, place]) fs.chownSync(own, ORDINARY, ORDINARY);
       const vitest = path.join(repository, 'node_modules/vitest/vitest.mjs');
       const output = fs.openSync(OUTPUT, 'w');
-      const ended = spawnSync(process.execPath, [vitest, 'run', 'packages/state', '--configLoader', 'native'], {
+      const files = sized(tried, everything, everything);
+      const ended = spawnSync(process.execPath, [vitest, 'run', ...files, '--configLoader', 'native'], {
         cwd: repository,
         // Into a file, so that it is there however this ends.
         stdio: ['ignore', output, output],

@@ -1,4 +1,4 @@
-import { Bug, type Clock, type IdSource, type Json, type Result } from '@signalbox/model';
+import { Bug, type Clock, type IdSource, type Result } from '@signalbox/model';
 import type { AgentOutcome, AgentRunner, AgentSession, Assignment, CallReport, TaskError } from '@signalbox/runs';
 import { type AnyTool, isAllowed, machineTimers, type Timers } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
@@ -84,8 +84,8 @@ async function attempt(
   if (!read.ok) return failed(read.error);
   const entries = [...read.value];
   const keep = async (entry: TranscriptEntry) => {
-    const shown = redact.data(plainData(entry)) as unknown as TranscriptEntry;
-    const kept = await session.keep([shown as Json]);
+    const kept = await session.keep([redact.data(plainData(entry))]);
+    // Redaction changes texts only, so an entry stays one.
     entries.push(...(kept as unknown as readonly TranscriptEntry[]));
   };
   const conversation = (): Conversation => {
@@ -167,7 +167,7 @@ async function attempt(
       return failed(taskFailure('budget-exceeded', `${reason} Raise the limit of the run to go on.`));
     }
     const prompt = promptOf(conversation(), assignment, system);
-    const maxOutputTokens = outputLimit(admission.left, estimateTokens(prompt as unknown as Json), price);
+    const maxOutputTokens = outputLimit(admission.left, estimateTokens(prompt), price);
     const startedAt = clock.now();
     let report: CallReport | undefined;
     try {
@@ -189,7 +189,7 @@ async function attempt(
         if (said !== undefined) report = { ...said, windows };
         const hasSpent = usage !== undefined || content.length > 0;
         if (hasSpent) {
-          const spent = usageOf(usage, { prompt: prompt as unknown as Json, content, price, wallMs, answerTool });
+          const spent = usageOf(usage, { prompt, content, price, wallMs, answerTool });
           await spend(`${assignment.task}/failed/${options.ids.mint()}`, { ...spent, toolCalls: 0 });
         }
         // The remaining budget cut it short, not the model: the limit decides whether there may be more.
@@ -198,7 +198,7 @@ async function attempt(
       }
       const { content, usage, windows } = answer.value;
       report = { kind: 'answered', windows };
-      const spent = usageOf(usage, { prompt: prompt as unknown as Json, content, price, wallMs, answerTool });
+      const spent = usageOf(usage, { prompt, content, price, wallMs, answerTool });
       await keep({ v: 1, kind: 'assistant', content: [...content], usage: spent });
     } finally {
       admission.release(report);

@@ -1,5 +1,4 @@
 import type { LanguageModelV4Usage } from '@ai-sdk/provider';
-import type { Json } from '@signalbox/model';
 import { costMicroUsd, type Price } from './prices.ts';
 import { estimateTokens } from './token-estimate.ts';
 import type { AssistantPart, CallUsage } from './transcript.ts';
@@ -8,7 +7,7 @@ import type { AssistantPart, CallUsage } from './transcript.ts';
 export function usageOf(
   usage: LanguageModelV4Usage | undefined,
   context: {
-    readonly prompt: Json;
+    readonly prompt: object;
     readonly content: readonly AssistantPart[];
     readonly price: Price | undefined;
     readonly wallMs: number;
@@ -19,7 +18,7 @@ export function usageOf(
   const { prompt, content, price, wallMs, answerTool } = context;
   const reported = usage?.inputTokens.total !== undefined && usage.outputTokens.total !== undefined;
   const input = usage?.inputTokens.total ?? estimateTokens(prompt);
-  const output = usage?.outputTokens.total ?? estimateTokens(content as unknown as Json);
+  const output = usage?.outputTokens.total ?? estimateTokens(content);
   const cached = Math.min(input, usage?.inputTokens.cacheRead ?? 0);
   const cacheWrite = Math.min(input - cached, usage?.inputTokens.cacheWrite ?? 0);
   return {

@@ -18,7 +18,7 @@ export function trimmedHistory(
   let from = turns.length;
   for (const [index, turn] of [...turns.entries()].reverse()) {
     messages += turn.length;
-    tokens += turn.reduce((sum, message) => sum + estimateTokens(message.content as Json), 0);
+    tokens += turn.reduce((sum, message) => sum + estimateTokens(message.content), 0);
     if (index < turns.length - 1 && (messages > maxMessages || tokens > maxTokens)) break;
     from = index;
   }

@@ -204,6 +204,7 @@ function optionsOf(metadata: SharedV4ProviderMetadata | undefined): { providerOp
 }
 
 function wellFormed(part: AssistantPart): AssistantPart {
+  // Only texts change.
   return plainData(part) as unknown as AssistantPart;
 }
 

@@ -100,7 +100,7 @@ function askedOf(messages: readonly LanguageModelV4Message[]): Asked {
         ? message.content.flatMap(part => (part.type === 'tool-result' ? [part.toolName] : []))
         : [],
     ),
-    size: messages.reduce((sum, message) => sum + estimateTokens(message.content as Json), 0),
+    size: messages.reduce((sum, message) => sum + estimateTokens(message.content), 0),
   };
 }
 
@@ -180,7 +180,7 @@ function usageOf(
 ): LanguageModelV4Usage {
   const input = usage?.input ?? asked.size;
   const cached = usage?.cached ?? 0;
-  const output = usage?.output ?? estimateTokens(content as unknown as Json);
+  const output = usage?.output ?? estimateTokens(content);
   return {
     inputTokens: { total: input, noCache: input - cached, cacheRead: cached, cacheWrite: 0 },
     outputTokens: { total: output, text: output, reasoning: 0 },

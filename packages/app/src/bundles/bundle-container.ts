@@ -21,10 +21,17 @@ const FIELD = [36, 0, 'S'.charCodeAt(0), 'B'.charCodeAt(0), 32, 0] as const;
 const HEADER_BYTES = FIXED.length + FIELD.length + 32;
 const TRAILER_BYTES = 8;
 const CHUNK = 1 << 16;
+/** Bounds what a file may unpack to. */
+export interface UnpackedBounds {
+  /** The longest line. */
+  readonly line: number;
+  /** The whole: this many bytes, or `UNPACKED_RATIO` times the size of the file if that is more. */
+  readonly bytes: number;
+}
+
 /** No row of a run takes more. */
-const MAX_LINE = 1 << 28;
-/** Bounds the unpacked size: this many bytes, or this many times the size of the file if that is more. Records shrink to about a tenth. */
-const UNPACKED_BYTES = 1 << 30;
+const BOUNDS: UnpackedBounds = { line: 1 << 28, bytes: 1 << 30 };
+/** Records shrink to about a tenth. */
 const UNPACKED_RATIO = 100;
 const { O_RDONLY, O_NONBLOCK } = fileFlags;
 
@@ -115,11 +122,11 @@ export interface OpenContainer extends WrittenBundle {
 }
 
 /** Opens a file and checks that no bit of it has changed. */
-export async function openContainer(file: string): Promise<OpenContainer> {
+export async function openContainer(file: string, bounds: UnpackedBounds = BOUNDS): Promise<OpenContainer> {
   const handle = await openFile(file);
   try {
     const written = await checked(handle);
-    return { ...written, lines: () => linesOf(handle, written), close: () => handle.close() };
+    return { ...written, lines: () => linesOf(handle, written, bounds), close: () => handle.close() };
   } catch (cause) {
     await handle.close();
     throw cause;
@@ -155,7 +162,11 @@ async function checked(handle: FileHandle): Promise<WrittenBundle> {
   return { digest, bytes };
 }
 
-async function* linesOf(handle: FileHandle, { digest, bytes }: WrittenBundle): AsyncGenerator<string> {
+async function* linesOf(
+  handle: FileHandle,
+  { digest, bytes }: WrittenBundle,
+  bounds: UnpackedBounds,
+): AsyncGenerator<string> {
   const hash = createHash('sha256');
   async function* packed(): AsyncGenerator<Buffer> {
     for await (const chunk of chunksOf(handle, HEADER_BYTES, bytes - TRAILER_BYTES)) {
@@ -170,7 +181,8 @@ async function* linesOf(handle: FileHandle, { digest, bytes }: WrittenBundle): A
   source.on('error', cause => inflate.destroy(cause));
   source.pipe(inflate);
   try {
-    yield* splitLines(inflate as AsyncIterable<Buffer>, Math.max(UNPACKED_BYTES, bytes * UNPACKED_RATIO));
+    const whole = Math.max(bounds.bytes, bytes * UNPACKED_RATIO);
+    yield* splitLines(inflate as AsyncIterable<Buffer>, { ...bounds, bytes: whole });
   } catch (cause) {
     if (cause instanceof ContainerFault || (cause as { readonly code?: string }).code === 'ENOENT') throw cause;
     throw new ContainerFault('integrity', `it cannot be unpacked: ${cause instanceof Error ? cause.message : cause}`);
@@ -180,14 +192,14 @@ async function* linesOf(handle: FileHandle, { digest, bytes }: WrittenBundle): A
   }
 }
 
-async function* splitLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
+async function* splitLines(chunks: AsyncIterable<Buffer>, bounds: UnpackedBounds): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   /** Parts of an unfinished line. */
   let begun: string[] = [];
   let [length, bytes] = [0, 0];
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new ContainerFault('format', 'it unpacks to far more than its size');
+    if (bytes > bounds.bytes) throw new ContainerFault('format', 'it unpacks to far more than its size');
     const parts = decoder.decode(chunk, { stream: true }).split('\n');
     const rest = parts.pop() ?? '';
     for (const part of parts) {
@@ -197,7 +209,7 @@ async function* splitLines(chunks: AsyncIterable<Buffer>, maxBytes: number): Asy
     if (rest === '') continue;
     begun.push(rest);
     length += rest.length;
-    if (length > MAX_LINE) throw new ContainerFault('format', 'it has an endless line');
+    if (length > bounds.line) throw new ContainerFault('format', 'it has an endless line');
   }
   if (begun.length > 0) throw new ContainerFault('format', 'its last line is incomplete');
 }

@@ -1,4 +1,4 @@
-import type { Json, NodeStatus } from '@signalbox/model';
+import { asJson, type Json, type NodeStatus } from '@signalbox/model';
 import type { NodeKey } from '@signalbox/runs';
 import { isLoopKind, isRunnableKind, type NodeKind } from '../nodes/node-kind.ts';
 import type { Reconciled } from '../render/reconcile.ts';
@@ -18,8 +18,8 @@ export function putNodeRows(memory: RunMemory, rows: Reconciled['rows'], left: r
     putStatus(memory, id, status);
   }
   for (const [id, row] of rows) {
-    ledger.put('node', id, row as unknown as Json);
-    digest.set('node', id, digested('node', row as unknown as Json));
+    ledger.put('node', id, asJson(row));
+    digest.set('node', id, digested('node', asJson(row)));
   }
 }
 
@@ -64,8 +64,8 @@ export function putStatusRows(
 /** Unchanged rows consist of the same parts. */
 function isSame(shown: Json | undefined, row: NodeRecord): boolean {
   if (shown === undefined) return false;
-  const a = shown as unknown as Readonly<Record<string, unknown>>;
-  const b = row as unknown as Readonly<Record<string, unknown>>;
+  const a = shown as Readonly<Record<string, unknown>>;
+  const b = row as Readonly<Record<string, unknown>>;
   for (const key in b) if (!Object.is(a[key], b[key])) return false;
   for (const key in a) if (!(key in b)) return false;
   return true;

@@ -4,6 +4,7 @@ import {
   type Change,
   changeBetween,
   type EventDraft,
+  eventDraftOf,
   type Frame,
   type InternalEvent,
   type IntervalSpace,
@@ -18,10 +19,7 @@ import {
 } from '@signalbox/runs';
 import type { AppliedAction } from '../state/flush.ts';
 
-type Fields<Type extends InternalEvent['type']> = Omit<
-  Extract<InternalEvent, { readonly type: Type }>,
-  'v' | 'id' | 'runId' | 'seq' | 'ts' | 'type'
->;
+type Fields<Type extends InternalEvent['type']> = Parameters<typeof eventDraftOf<Type>>[1];
 
 /** Changes since the last commit, as plain data. Values that end up as committed are not written again. */
 export interface Ledger {
@@ -100,13 +98,13 @@ export function createLedger(
       tasks.set(task.id, task);
     },
     event(type, fields) {
-      events.push({ type, ...fields } as unknown as EventDraft);
+      events.push(eventDraftOf(type, fields));
     },
     contractEvent(draft) {
       events.push(draft);
     },
     created(fields) {
-      events.unshift({ type: 'run.created', ...fields } as unknown as EventDraft);
+      events.unshift(eventDraftOf('run.created', fields));
     },
     artifact(artifact) {
       artifacts.push(artifact);

@@ -224,6 +224,7 @@ export function createMounts(iterationOf: (loop: string) => number, clean: Clean
       children: flat(mount.children),
       ...at(element),
     };
+    // Its kind's entry made data and code that belong together; the compiler sees the union of each.
     return settled(mount, [node as unknown as PlanNode]);
   }
 

@@ -116,6 +116,7 @@ export function createReplayStore(run: RunId): ReplayStore {
 
   return {
     commit,
+    // A replay reads nothing else: a call of another method is a bug, and throws.
     reader: reader as unknown as RunReader,
     values: space => spaces.get(space) ?? new Map(),
     task: id => tasks.get(id),

@@ -25,6 +25,7 @@ export function eventDraftOf<Type extends EventDraft['type']>(
   return { type, ...fields } as unknown as EventDraft;
 }
 
+/** `drafts` makes one schema of each event: together they are the union, which their common type hides. */
 export const eventDraft = z.discriminatedUnion('type', drafts()) as unknown as z.ZodType<EventDraft>;
 
 function drafts(): [z.ZodObject, ...z.ZodObject[]] {
@@ -35,6 +36,7 @@ function drafts(): [z.ZodObject, ...z.ZodObject[]] {
       .extend({ id: eventId.optional(), ts: timestamp.optional() })
       .strict(),
   );
+  // There are events, so it is not empty.
   return made as unknown as [z.ZodObject, ...z.ZodObject[]];
 }
 

@@ -1,4 +1,4 @@
-import { type Digest, err, type Hasher, type Json, ok, type Result, type Timestamp } from '@signalbox/model';
+import { asJson, type Digest, err, type Hasher, type Json, ok, type Result, type Timestamp } from '@signalbox/model';
 import { type Packed, unpackBody } from './packed-body.ts';
 import { type LogRecord, type RecordBody, type RecordHeader, recordBody, recordHeader } from './record.ts';
 
@@ -52,6 +52,7 @@ export function openRecord(
   }
   if (!parsed.ok) return parsed;
   const whole = textOf === undefined ? ok(parsed.value) : withLarge(parsed.value, textOf);
+  // Its digest is that of a body that a commit wrote, or the caller checks it.
   return whole.ok ? ok({ header: header.value, body: whole.value as unknown as RecordBody, digest }) : whole;
 }
 
@@ -97,7 +98,8 @@ function parseBody(text: string, at: Timestamp): Result<Json, string> {
   const parsed = parse(text);
   if (!parsed.ok) return parsed;
   try {
-    return ok(unpackBody(parsed.value as unknown as Packed, at) as unknown as Json);
+    // A body of any other form throws, or does not have the header's digest.
+    return ok(asJson(unpackBody(parsed.value as unknown as Packed, at)));
   } catch {
     return err('its body is not what a commit writes');
   }

@@ -1,4 +1,4 @@
-import { chainHead, type Digest, type Hasher, type Json, type Timestamp, utf8Length } from '@signalbox/model';
+import { asJson, chainHead, type Digest, type Hasher, type Json, type Timestamp, utf8Length } from '@signalbox/model';
 import { INLINE_MAX_BYTES } from '../artifacts/artifact-record.ts';
 import { packBody } from './packed-body.ts';
 import { type LogRecord, RECORD_VERSION, type RecordBody, type RecordDraft, type RecordHeader } from './record.ts';
@@ -86,7 +86,8 @@ function withoutLarge(body: RecordBody, putText: SealPorts['putText']): RecordBo
     return kept === member ? value : { ...value, [key]: kept };
   }
 
-  const small = LARGE_PLACES.reduce((value, pattern) => visit(value, pattern, []), body as unknown as Json);
+  const small = LARGE_PLACES.reduce((value, pattern) => visit(value, pattern, []), asJson(body));
+  // Still the body, with null in place of large values; `large` says where.
   return large.length === 0 ? body : ({ ...(small as unknown as RecordBody), large } satisfies RecordBody);
 }
 
