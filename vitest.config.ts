@@ -28,9 +28,9 @@ const disk = [
   'packages/{journal,store}/test/kill.test.ts',
 ];
 
-/** System tests of packages that change nothing of their process. */
+/** System tests of packages that leave their process as they found it. */
 const libraries = [
-  'packages/{adapters,client,guided,journal,model,plan,runs,server,store,workflow}/test/**/*.test.{ts,tsx}',
+  'packages/{adapters,app,client,guided,journal,model,plan,runs,server,store,workflow}/test/**/*.test.{ts,tsx}',
 ];
 
 const inMemory = { env: temporaryFilesInMemory(), globalSetup: ['./test/temporary-directories.ts'] };
@@ -45,7 +45,7 @@ const system = {
 export default defineConfig({
   test: {
     // Tests of whole programs wait for them more than they compute.
-    maxWorkers: Math.max(3, availableParallelism()),
+    maxWorkers: Math.max(4, availableParallelism()),
     sequence: { sequencer: LongestFirst },
     reporters: ['default', skipGate(fileURLToPath(new URL('test/allowed-skips.json', import.meta.url)))],
     projects: [

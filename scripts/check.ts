@@ -6,6 +6,8 @@ import { localProgram, repositoryRoot } from './local-program.ts';
 interface Step {
   readonly name: string;
   readonly command: readonly string[];
+  /** Prints what the tool says also if it succeeds. */
+  readonly isShown?: true;
 }
 
 /** What is longest is first. */
@@ -26,11 +28,19 @@ const steps: readonly Step[] = [
   { name: 'licences of dependencies', command: ['scripts/check-licences.ts'] },
   { name: 'generated schemas and documents', command: ['scripts/generate.ts', '--check'] },
 ];
+/** What system tests need besides, for `npm test`. */
+const build: readonly Step[] = [
+  { name: 'programs of the system', command: ['scripts/system-programs.ts'], isShown: true },
+  { name: 'build', command: ['scripts/build.ts'] },
+];
 /** Enough to keep two cores busy. */
 const AT_ONCE = 2;
 
-const { values } = parseArgs({ options: { unit: { type: 'boolean', default: true } }, allowNegative: true });
-process.exitCode = await check(values.unit ? steps : steps.slice(1));
+const { values } = parseArgs({
+  options: { unit: { type: 'boolean', default: true }, build: { type: 'boolean', default: false } },
+  allowNegative: true,
+});
+process.exitCode = await check([...(values.unit ? steps : steps.slice(1)), ...(values.build ? build : [])]);
 
 /** The types of a project. The compiler keeps what it found, and looks again at what changed. */
 function types(name: string, project: string): Step {
@@ -47,7 +57,8 @@ async function check(chosen: readonly Step[]): Promise<number> {
   const work = async () => {
     for (let step = waiting.shift(); step !== undefined && !hasFailed; step = waiting.shift()) {
       const begun = performance.now();
-      const failure = await failureOf(step);
+      const { failure, output } = await ran(step);
+      if (step.isShown && output !== '') console.log(output.trimEnd());
       console.log(`${failure === undefined ? 'ok    ' : 'FAILED'} ${seconds(begun)}  ${step.name}`);
       if (failure === undefined) continue;
       hasFailed = true;
@@ -59,15 +70,17 @@ async function check(chosen: readonly Step[]): Promise<number> {
   return hasFailed ? 1 : 0;
 }
 
-/** What a tool says, if it fails. */
-function failureOf({ command }: Step): Promise<string | undefined> {
+async function ran({ command }: Step): Promise<{ readonly failure?: string; readonly output: string }> {
   const env = process.stdout.isTTY ? { FORCE_COLOR: '1', ...process.env } : process.env;
   return new Promise(resolve =>
     execFile(
       process.execPath,
       command,
       { cwd: repositoryRoot, encoding: 'utf8', maxBuffer: 2 ** 30, env },
-      (error, stdout, stderr) => resolve(error === null ? undefined : `${stdout}${stderr}${error.message}`),
+      (error, stdout, stderr) => {
+        const output = `${stdout}${stderr}`;
+        resolve(error === null ? { output } : { output, failure: `${output}${error.message}` });
+      },
     ),
   );
 }

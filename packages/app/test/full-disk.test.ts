@@ -13,7 +13,7 @@ describe.skipIf(!hasSmallDisks)('a plan of forty steps on a disk that fills and 
     const home = temporaryFolder();
     const disk = path.join(home, 'disk');
     mkdirSync(disk);
-    const told = await onSmallDisk(disk, '8m', [process.execPath, driver, home, disk, String(sized(61, 19, 1))]);
+    const told = await onSmallDisk(disk, '8m', [process.execPath, driver, home, disk, String(sized(29, 19, 1))]);
     const [undisturbed, ...cases] = told
       .trimEnd()
       .split('\n')

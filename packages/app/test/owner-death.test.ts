@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Bug, type RunId } from '@signalbox/model';
 import type { Decision } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../../test/sized.ts';
 import { isVerified, linesOf, openDecision, ownerLives, readerOf } from './support/owner-lives.ts';
 
 const lives = ownerLives();
@@ -25,11 +26,12 @@ const waitingAfterDeaths = lazily(async () => {
 });
 
 describe('an owner that is killed', () => {
-  it('[A175] with 125 runs under way leaves none of them behind', async () => {
+  const many = sized(25, 125, 125);
+  it(`[A175] with ${many} runs under way leaves none of them behind`, async () => {
     const folder = lives.newFolder();
-    const first = lives.owner(folder, 'never', 'start', 'long.tsx', 125);
+    const first = lives.owner(folder, 'never', 'start', 'long.tsx', many);
     const started = JSON.parse(await first.firstLine) as RunId[];
-    await lives.killAfter(folder, first, 125);
+    await lives.killAfter(folder, first, many);
     const second = lives.owner(folder, 'never', 'take-up');
     const takenUp = JSON.parse(await second.firstLine) as RunId[];
     expect(takenUp.toSorted()).toEqual(started.toSorted());

@@ -12,8 +12,8 @@ const PATIENCE_MS = 4 * 60 * 60 * 1000;
 const repository = path.resolve(import.meta.dirname, '../../..');
 const everything = ['packages/state'];
 /**
- * Everything that the kernel does otherwise for root: how layers are mounted, which limits hold for a command, what a mode refuses. Tests
- * that only compute, or whose subject is the depth of paths or a full disk, wait for a full run.
+ * Everything that the kernel does otherwise for root: how layers are mounted, which limits hold for a command, what a mode refuses. The
+ * rest waits for a full run.
  */
 const tried = [
   ...['filesystem', 'layers', 'sandbox'].map(folder => `packages/state/src/${folder}/`),
@@ -22,9 +22,7 @@ const tried = [
     'descriptors',
     'filesystem-contract',
     'hostile-commands',
-    'interactive',
     'layer-closed',
-    'layer-conflicts',
     'layer-crash',
     'layer-links',
     'layers',

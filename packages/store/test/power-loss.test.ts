@@ -4,6 +4,7 @@ import type { RunId } from '@signalbox/model';
 import { openArchive } from '@signalbox/store';
 import { seededRng } from '@signalbox/testkit';
 import { expect, it } from 'vitest';
+import { sized } from '../../../test/sized.ts';
 import { at, newRun, signal, startRun } from '../../runs/test/builders.ts';
 import { databaseOf } from './support/database-file.ts';
 import { opened, temporaryHome } from './support/stores.ts';
@@ -16,6 +17,10 @@ import { variedRun } from './support/varied-runs.ts';
  */
 const SECTOR = 512;
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
+/** How many ways of cutting each commit are tried: none of its sectors, all of them, and some. */
+const TRIES = sized(3, 3, 12);
+/** How many commits go by without a cut, unless the log was begun again. */
+const APART = sized(6, 3, 1);
 const HOURS = { timeout: 8 * 3_600_000 };
 
 interface Image {
@@ -54,11 +59,10 @@ it(
     expect(images.some(({ log }, index) => !sameStart(log, images[index - 1]?.log ?? log))).toBe(true);
 
     const blobs = path.join(home, 'blobs');
-    const tries = SOAK ? 12 : 3;
     for (const [index, after] of images.entries()) {
       const before = images[index - 1];
-      if (before === undefined || (!SOAK && index % 3 > 0 && sameStart(before.log, after.log))) continue;
-      for (let attempt = 0; attempt < tries; attempt++) {
+      if (before === undefined || (index % APART > 0 && sameStart(before.log, after.log))) continue;
+      for (let attempt = 0; attempt < TRIES; attempt++) {
         const keeps = attempt === 0 ? () => false : attempt === 1 ? () => true : () => rng.below(2) === 0;
         check(
           before,

@@ -1,5 +1,4 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import type { Json } from '@signalbox/model';
 import type { Assignment } from '@signalbox/runs';
 import { estimateTokens } from './token-estimate.ts';
 

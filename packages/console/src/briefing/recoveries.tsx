@@ -1,4 +1,5 @@
 import type { RecoveryNote } from '@signalbox/model';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
@@ -8,19 +9,19 @@ import { ErrorBox } from '../shell/notices.tsx';
 import { Panel } from '../shell/panel.tsx';
 import { useCommand } from '../shell/use-command.ts';
 
+const RECOVERIES = 'recoveries';
 const AGAIN_MS = 15_000;
 
 /** Interrupted tool calls, and how the next start handled them. Shows nothing if there were none. */
 export function Recoveries({ now }: { readonly now: number }) {
   const client = useClient();
   const command = useCommand();
-  const { data, error } = useRead(
-    ['recoveries', Math.floor(now / AGAIN_MS), command.isBusy],
-    () => client.recoveries(),
-    {
-      keeps: true,
-    },
-  );
+  const reads = useQueryClient();
+  const { data, error } = useRead([RECOVERIES, Math.floor(now / AGAIN_MS)], () => client.recoveries(), { keeps: true });
+  const dismiss = async (id: string) => {
+    await command.send(() => client.dismissRecovery(id));
+    await reads.invalidateQueries({ queryKey: [RECOVERIES] });
+  };
   if (error !== null && data === undefined) return <ErrorBox error={error} title="Could not load recoveries" />;
   const notes = data?.recoveries ?? [];
   if (notes.length === 0) return null;
@@ -32,12 +33,7 @@ export function Recoveries({ now }: { readonly now: number }) {
           <li key={note.id} aria-label={`Recovery of ${note.tool}`}>
             <Recovery note={note} />
             {note.outcome !== 'failed' && (
-              <button
-                type="button"
-                className="button"
-                disabled={command.isBusy}
-                onClick={() => void command.send(() => client.dismissRecovery(note.id))}
-              >
+              <button type="button" className="button" disabled={command.isBusy} onClick={() => void dismiss(note.id)}>
                 Dismiss
               </button>
             )}

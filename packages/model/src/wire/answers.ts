@@ -20,7 +20,7 @@ import { spendingList } from './usage.ts';
 import { addedUser, login, oneTimeLink, userList, wireUser } from './users.ts';
 import { workflowForms } from './workflow-forms.ts';
 
-/** What operations answer with, by the name that the description of the API gives it. */
+/** Answer schemas of operations, by their names in the API description. */
 export const answers = {
   AddedUser: addedUser,
   Agent: wireAgent,

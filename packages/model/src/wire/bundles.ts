@@ -7,24 +7,24 @@ import { text } from '../json.ts';
 export const importBody = z.strictObject({
   /** The bundle's file, on the machine of the server. */
   file: text.min(1).max(4096),
-  /** Where the run's agents work from now on. */
+  /** The new working directory of the run's agents. */
   directory: text.min(1).max(4096).optional(),
-  /** File and directory may lie anywhere. Only with the owner's token. */
+  /** Allows any file and directory. Requires the owner's token. */
   anyFile: z.boolean().optional(),
-  /** The directory may be one in which programs keep credentials. Only with the owner's token. */
+  /** Allows a directory in which programs keep credentials. Requires the owner's token. */
   anyDirectory: z.boolean().optional(),
-  /** Its plan is trusted: it may be run as one's own. Only with the owner's token. */
+  /** Trusts the plan: it may run like a local one. Requires the owner's token. */
   trust: z.boolean().optional(),
 });
 
-/** The run that a bundle became. */
+/** The imported run. */
 export const importReport = z.strictObject({
   run: runId,
-  /** With those of its sub-plans. */
+  /** Includes the runs of sub-plans. */
   runs: z.int().positive(),
   from: z.strictObject({ run: runId, head: digest }),
   bundle: digest,
-  /** Packages that its plan needs here. */
+  /** Packages that the plan needs on this machine. */
   packages: z.array(z.strictObject({ name: text, version: text })).readonly(),
 });
 export type ImportReport = z.infer<typeof importReport>;

@@ -7,7 +7,7 @@ import { approvalId, nodeId, runId, sessionId } from '../ids.ts';
 import { json, jsonObject, text } from '../json.ts';
 import { runKind } from './run-summary.ts';
 
-/** A person's answer in full. */
+/** A person's complete answer. */
 const wireResolution = z.strictObject({
   resolutionType: z.enum(['approve', 'reject', 'modify', 'choose_option']),
   chosenOptionId: text.min(1).optional(),
@@ -19,12 +19,12 @@ const wireResolution = z.strictObject({
 });
 export type WireResolution = z.infer<typeof wireResolution>;
 
-/** A decision as the contract shows an approval, and beside it as we keep it. */
+/** A decision as an approval of the contract, with the stored fields beside it. */
 export const wireDecision = z.object({
   approvalId,
   runId,
   nodeId,
-  /** Of what kind the run is that asks. */
+  /** The kind of the run that asks. */
   kind: runKind,
   /** The session of a guided run. */
   sessionId: sessionId.optional(),
@@ -38,7 +38,7 @@ export const wireDecision = z.object({
     call: text,
     kind: z.enum(['file_edit', 'command_exec', 'external_api', 'human', 'choice', 'confirmation', 'review']),
     proposal: json,
-    /** An answer carries it back, and is void if the proposal changed in between. */
+    /** An answer that sends it back is refused if the proposal changed in between. */
     proposalHash: digest,
     askedAt: timestamp,
     status: z.enum(['open', 'answered', 'withdrawn']),
@@ -49,12 +49,12 @@ export const wireDecision = z.object({
 });
 export type WireDecision = z.infer<typeof wireDecision>;
 
-/** Oldest first; `next` is what the next page comes after. */
+/** Oldest first; `next` is the cursor of the next page. */
 export const decisionList = z.object({ approvals: z.array(wireDecision).readonly(), next: text.optional() });
 
 const proposalHash = digest.optional();
 
-/** An answer: the contract's, or ours in full. Without a hash the proposal is answered as it is now. */
+/** The contract's answer, or a complete one. Without a hash it answers the current proposal. */
 export const answerBody = z.union(
   [
     ...approvalResolution.options.map(option => option.extend({ proposalHash, rationale: text.optional() })),

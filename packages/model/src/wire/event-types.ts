@@ -1,4 +1,4 @@
-/** The types of events that happen inside a run beyond the contract's. Their fields are in `runs`. */
+/** The types of internal events, which the contract does not have. Their fields are in `runs`. */
 export const internalEventTypes = [
   'run.created',
   'run.claimed',

@@ -5,7 +5,7 @@ import { eventId, runId } from '../ids.ts';
 import { json, text } from '../json.ts';
 import { wireTask } from './run-snapshot.ts';
 
-/** An event of a run as it is stored: its fields lie flat beside the envelope, and differ by type. */
+/** A stored event of a run: the envelope, with fields that differ by type beside it. */
 const wireEvent = z.looseObject({
   v: z.int().positive(),
   id: eventId,
@@ -16,11 +16,11 @@ const wireEvent = z.looseObject({
 });
 export type WireEvent = z.infer<typeof wireEvent>;
 
-/** With the head of the run's chain after it. */
+/** With the head of the run's chain after the event. */
 export const storedEvent = z.object({ event: wireEvent, hash: digest });
 export type WireStoredEvent = z.infer<typeof storedEvent>;
 
-/** `next` is where the next page begins, and where a stream goes on once there is more. */
+/** `next` is the start of the next page, and of a stream that continues there. */
 export const eventList = z.object({ events: z.array(storedEvent).readonly(), next: z.int().nonnegative() });
 
 const wireFrame = z.object({
@@ -37,23 +37,23 @@ const wireFrame = z.object({
   written: z.array(text).readonly(),
   digest,
   verifiable: z.boolean(),
-  /** The version of the plan that made it, from 1 on. */
+  /** The version of the plan that rendered it, counted from 1. */
   planVersion: z.int().positive(),
 });
 export type WireFrame = z.infer<typeof wireFrame>;
 
 export const frameList = z.object({ frames: z.array(wireFrame).readonly(), next: z.int().nonnegative() });
 
-/** The durable state that holds in a frame. */
+/** The durable state in a frame. */
 export const frameState = z.object({
   frame: z.int().nonnegative(),
   state: z.record(z.string(), json),
-  /** What the frame's render read of volatile state; without a value, what it read was not kept. */
+  /** Volatile state read by the frame's render; an entry without a value was not recorded. */
   volatile: z.record(z.string(), z.object({ value: json.optional() })).optional(),
 });
 export type FrameState = z.infer<typeof frameState>;
 
-/** A change of one key of state; a value that is absent was not there. */
+/** A change of one state key; an absent value means that the key did not exist. */
 const wireTransition = z.object({
   frame: z.int().nonnegative(),
   index: z.int().nonnegative(),
@@ -72,16 +72,16 @@ export const transitionList = z.object({
   next: text.optional(),
 });
 
-/** In the order in which they were made; `next` is what the next page comes after. */
+/** In order of creation; `next` is the cursor of the next page. */
 export const taskList = z.object({ tasks: z.array(wireTask).readonly(), next: text.optional() });
 
-/** A part of what an agent said during a task. */
+/** A part of an agent's output during a task. */
 export const wireChunk = z.object({
   index: z.int().nonnegative(),
   kind: z.enum(['token', 'thinking', 'tool_start', 'tool_end', 'message']),
   payload: json,
   at: timestamp,
-  /** The `seq` of the last event before it, for whoever watches. */
+  /** The `seq` of the last event before it, for subscribers. */
   after: z.int().nonnegative().optional(),
 });
 export type WireChunk = z.infer<typeof wireChunk>;

@@ -26,7 +26,7 @@ import { spendingQuery } from './usage.ts';
 import { addUserBody, loginBody, rotateUserBody, usersQuery } from './users.ts';
 import { workflowFormsQuery } from './workflow-forms.ts';
 
-/** Bodies of requests, by the name that the description of the API gives them. */
+/** Request bodies, by their names in the API description. */
 export const bodies = {
   AddUser: addUserBody,
   Answer: answerBody,
@@ -52,7 +52,7 @@ export const bodies = {
   Verify: verifyBody,
 };
 
-/** Queries of requests. */
+/** Request queries. */
 export const queries = {
   ArtifactsQuery: artifactsQuery,
   DecisionsQuery: decisionsQuery,
@@ -71,5 +71,5 @@ export const queries = {
   WorkflowFormsQuery: workflowFormsQuery,
 };
 
-/** What operations are given. */
+/** Input schemas of operations. */
 export const inputs = { ...bodies, ...queries };

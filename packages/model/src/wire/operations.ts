@@ -4,30 +4,30 @@ import type { inputs, queries } from './inputs.ts';
 import type { UserRole } from './users.ts';
 
 /**
- * Every operation of the server, one row each: the server's routes, the client's methods, the OpenAPI description, the access table and
- * the pages in `docs/reference` are made of this table. It names schemas and holds none, so reading it makes none.
+ * Every operation of the server, one row each. The server's routes, the client's methods, the OpenAPI description, the access table and
+ * the pages in `docs/reference` follow from this table. It names schemas without creating any.
  *
- * O1  The key is the name of the operation: of its handler in the server and of its method in the client.
- * O2  A name that is not in `inputs` or `answers` does not compile, and neither does a row without a handler of its types in the server.
+ * O1  The key is the name of the operation, of its handler in the server and of its method in the client.
+ * O2  A name that is not in `inputs` or `answers` does not compile, nor does a row without a matching handler in the server.
  */
 export interface Operation {
   /** The method and the path, with its parameters as the router writes them. `ALL` is any method, `WS` a WebSocket. */
   readonly route: `${'GET' | 'POST' | 'PATCH' | 'DELETE' | 'ALL' | 'WS'} /${string}`;
   readonly needs: Needed;
   readonly summary: string;
-  /** The query of a `GET`, the body of anything else. Without it neither is looked at. */
+  /** The query of a `GET`, otherwise the body. Without it neither is read. */
   readonly input?: keyof typeof inputs;
-  /** Fields of the input that the client takes as arguments of their own, in this order. */
+  /** Input fields that the client takes as separate arguments, in this order. */
   readonly args?: readonly string[];
-  /** What the `Idempotency-Key` header does; without it there is no such header. */
+  /** The effect of the `Idempotency-Key` header; operations without it ignore the header. */
   readonly key?: string;
-  /** Without it the operation only ever refuses. Bytes are whatever the handler answers with. */
+  /** Without it, the operation always refuses. `bytes` are passed through from the handler. */
   readonly answer?: keyof typeof answers | 'bytes';
-  /** 200 if left out. */
+  /** 200 by default. */
   readonly status?: 200 | 201;
 }
 
-/** A row whose input is of the kind that its method takes, and whose `args` are fields of that input. */
+/** A row whose input matches its method, and whose `args` are fields of that input. */
 type Row =
   | {
       readonly [Name in keyof typeof inputs]: Operation & {
@@ -38,7 +38,7 @@ type Row =
     }[keyof typeof inputs]
   | (Operation & { readonly input?: never; readonly args?: never });
 
-/** The role that something needs. `no token` is for what comes before a token. */
+/** The required role. `no token` is for operations that come before a token. */
 export type Needed = UserRole | 'no token';
 
 // biome-ignore format: a table is read by its rows
@@ -68,7 +68,7 @@ export const operations = {
   rollback: { route: 'POST /api/runs/:run/rollback', needs: 'operator', input: 'Rollback', answer: 'RollbackReport', summary: 'Bring files, state and transcript back to a tool call in a new run, or say what that would change' },
   keep: { route: 'POST /api/runs/:run/keep', needs: 'operator', input: 'Empty', answer: 'RunSummary', summary: 'Keep a run, however old it gets' },
   unkeep: { route: 'POST /api/runs/:run/unkeep', needs: 'operator', input: 'Empty', answer: 'RunSummary', summary: 'Let a run go by the rules of retention' },
-  // For good, and by whoever knows the secret.
+  // Permanent, and only for a caller who knows the secret.
   redact: { route: 'POST /api/runs/:run/redact', needs: 'owner', input: 'Redaction', answer: 'RedactionReport', summary: 'Take a secret out of a run and of those that come from it, or say what that would change' },
   addNode: { route: 'POST /api/runs/:run/nodes', needs: 'operator', summary: 'Add a node: only a graph can; a plan lays out its run itself' },
   changeNode: { route: 'PATCH /api/runs/:run/nodes/:node', needs: 'operator', summary: 'Change a node: only a graph can; a plan lays out its run itself' },
@@ -136,7 +136,7 @@ export const operations = {
 export type Operations = typeof operations;
 export type OperationName = keyof Operations;
 
-/** The input as it is checked; undefined for an operation that takes none. */
+/** The parsed input; undefined for an operation without one. */
 export type InputOf<Name extends OperationName> = Operations[Name] extends {
   readonly input: infer Input extends keyof typeof inputs;
 }

@@ -8,24 +8,24 @@ import { pageLimit } from './requests.ts';
 
 const file = text.min(1).max(4096);
 
-/** A plan that runs were made of. */
+/** A plan of existing runs. */
 const wirePlan = z.object({
-  /** On the machine of the server. */
+  /** On the server's machine. */
   file: text.min(1),
-  /** What the plan calls itself. */
+  /** The plan's own name. */
   name: text,
   runs: z.int().positive(),
   lastRun: z.object({ id: runId, status: runStatus, createdAt: timestamp }),
-  /** Whether the file is there now. */
+  /** Whether the file still exists. */
   exists: z.boolean(),
 });
 export type WirePlan = z.infer<typeof wirePlan>;
 
-/** The one that was run last comes first. */
+/** The most recently run first. */
 export const planList = z.object({
   plans: z.array(wirePlan).readonly(),
   next: text.optional(),
-  /** Only so many of the last runs were looked at; absent where it was all of them. */
+  /** How many of the latest runs were searched; absent if all were. */
   lookedAt: z.int().positive().optional(),
 });
 export type PlanList = z.infer<typeof planList>;
@@ -34,12 +34,12 @@ export const plansQuery = z.strictObject({ after: file.optional(), limit: pageLi
 
 export const planFileQuery = z.strictObject({ file });
 
-/** A plan, without a run of it. Where it cannot be loaded, there is the problem and nothing else. */
+/** A plan without a run. If it cannot be loaded, only the problem is present. */
 export const planDescription = z.object({
   file: text.min(1),
   name: text.optional(),
   description: text.optional(),
-  /** JSON Schema of what a start may give; absent where the plan takes anything. */
+  /** The JSON Schema of its input; absent if it accepts anything. */
   inputSchema: jsonObject.optional(),
   problem: errorEnvelope.optional(),
 });

@@ -5,35 +5,35 @@ import { text } from '../json.ts';
 const count = z.int().nonnegative();
 
 /**
- * How a provider of models does, as its last calls say: it answers, it wants to be left alone for a while, it fails, or nobody
- * has called it since then.
+ * The state of a model provider according to its latest calls: it answers, asks callers to wait, fails, or has not been called
+ * since.
  */
 const providerHealth = z.enum(['ok', 'limited', 'failing', 'unknown']);
 export type ProviderHealth = z.infer<typeof providerHealth>;
 
-/** A provider in short: for `GET /api/health` and for whoever watches all runs. */
+/** A short view of a provider: for `GET /api/health` and for subscribers of all runs. */
 export const providerBrief = z.object({
   name: text,
   health: providerHealth,
-  /** Nobody calls its model that is closed longest before this moment. */
+  /** No call before this moment, for the model that is closed longest. */
   waitsUntil: timestamp.optional(),
 });
 export type ProviderBrief = z.infer<typeof providerBrief>;
 
-/** A model that was called since the server started. */
+/** A model called since the server started. */
 const wireModel = z.object({
   model: text,
   health: providerHealth,
   waitsUntil: timestamp.optional(),
   calls: count,
-  /** Calls that wait for their turn now. */
+  /** Calls currently waiting their turn. */
   waiting: count,
   failuresInRow: count,
   lastUsedAt: timestamp.optional(),
 });
 export type WireModel = z.infer<typeof wireModel>;
 
-/** What a provider said of one of its limits, with its last answer that did; one that is over by now is left out. */
+/** The latest report of a provider about one of its limits; expired ones are left out. */
 const rateLimitWindow = z.object({
   model: text,
   counts: z.enum(['requests', 'tokens', 'input_tokens', 'output_tokens']),
@@ -43,16 +43,16 @@ const rateLimitWindow = z.object({
 });
 export type RateLimitWindow = z.infer<typeof rateLimitWindow>;
 
-/** Where a key is kept, and whether there is one. Its value goes nowhere. */
+/** Where a key is stored, and whether there is one. Never contains its value. */
 export const keyReference = z.object({ name: text, isSet: z.boolean() });
 
-/** Where a provider is reached; without names, passwords and queries that its address may have. */
+/** The address of a provider, without credentials and query. */
 export const providerReference = z.object({
   name: text,
-  /** Absent where none is needed. */
+  /** Absent if no key is needed. */
   key: keyReference.optional(),
   baseUrl: text.optional(),
-  /** The variable that sets another address. */
+  /** The environment variable that overrides the address. */
   baseUrlName: text.optional(),
 });
 export type ProviderReference = z.infer<typeof providerReference>;
@@ -68,6 +68,6 @@ export const wireProvider = z.object({
 });
 export type WireProvider = z.infer<typeof wireProvider>;
 
-/** Providers that are known or were called. What is said of calls is said of those since a moment. */
+/** Known and called providers. Call figures count from a given moment. */
 export const providerList = z.object({ since: timestamp, providers: z.array(wireProvider).readonly() });
 export type ProviderList = z.infer<typeof providerList>;

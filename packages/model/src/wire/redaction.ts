@@ -4,38 +4,38 @@ import { text } from '../json.ts';
 
 /** The body of `POST /api/runs/:run/redact`. */
 export const redactionBody = z.strictObject({
-  /** The secret itself. It is compared, and not kept. */
+  /** The secret itself. Compared, never stored. */
   value: text.min(1).max(100_000),
-  /** What the mark in its place calls it; `secret` unless given. */
+  /** The label in the mark that replaces it; `secret` by default. */
   name: text.min(1).max(100).optional(),
   why: text.min(1).max(1000).optional(),
-  /** Only say what would change. */
+  /** Reports the changes without making them. */
   dryRun: z.boolean().optional(),
 });
 
 const count = z.int().nonnegative();
 
-/** What a redaction changed, or would change, and what it does not reach. */
+/** The changes of a redaction, made or planned, and the copies that it does not reach. */
 export const redactionReport = z.strictObject({
   dryRun: z.boolean(),
   name: text,
-  /** The run and those that come from it, with the numbers of the records that were changed. */
+  /** The run and its descendants, with the numbers of the changed records. */
   runs: z
     .array(
       z.strictObject({
         run: runId,
         records: z.array(count).readonly(),
-        /** Whether what agents said token by token held it, and was removed. */
+        /** Whether token-by-token output contained it and was removed. */
         tokens: z.boolean(),
       }),
     )
     .readonly(),
-  /** Contents that were removed, and logs that were written again. */
+  /** Removed contents, and rewritten logs. */
   blobs: count,
   logs: count,
-  /** Where the value still is, in the data directory, and why. */
+  /** Where the value remains in the data directory, and why. */
   left: z.array(z.strictObject({ where: text, why: text })).readonly(),
-  /** Copies outside of the data directory, which nothing here reaches. */
+  /** Copies outside the data directory, which are not changed. */
   outside: z.array(text).readonly(),
 });
 export type RedactionReport = z.infer<typeof redactionReport>;

@@ -18,22 +18,22 @@ export const startBody = z.strictObject({
   tags: z.array(text.min(1).max(128)).max(64).readonly().optional(),
   correlationId: name.optional(),
   limits: wireLimits.optional(),
-  /** Where agents work; the folder of the plan's file unless told otherwise. */
+  /** The agents' working directory; by default the folder of the plan's file. */
   directory: text.min(1).max(4096).optional(),
-  /** The caller is the person at the command line of the server's machine, who may name any file and directory. Only with the owner's token. */
+  /** The caller is at the command line of the server's machine, and may name any file and directory. Requires the owner's token. */
   anyFile: z.boolean().optional(),
-  /** The directory may be one in which programs keep credentials. Only with the owner's token. */
+  /** Allows a directory in which programs keep credentials. Requires the owner's token. */
   anyDirectory: z.boolean().optional(),
 });
 export type StartBody = z.infer<typeof startBody>;
 
 export const resumeBody = z.strictObject({
   useCurrent: z.boolean().optional(),
-  /** As for a start: the plan's file may lie anywhere. Only with the owner's token. */
+  /** Allows a plan's file anywhere, as for a start. Requires the owner's token. */
   anyFile: z.boolean().optional(),
-  /** The plan of a run that was imported is trusted from now on. Only with the owner's token. */
+  /** Trusts the plan of an imported run from now on. Requires the owner's token. */
   trust: z.boolean().optional(),
-  /** New limits; those left out stay unchanged. */
+  /** New limits; omitted ones stay unchanged. */
   limits: wireLimits.optional(),
 });
 
@@ -43,7 +43,7 @@ export const emptyBody = z.strictObject({});
 
 export const signalBody = z.strictObject({ name, payload: json.optional() });
 
-/** Queries come as text; a list of words is one text with commas. */
+/** Queries are text; a list is comma-separated. */
 const words = <Word extends z.ZodType<string, string>>(word: Word) =>
   z
     .string()
@@ -51,10 +51,10 @@ const words = <Word extends z.ZodType<string, string>>(word: Word) =>
     .pipe(z.array(word).min(1))
     .optional();
 
-/** Where a page goes on: the `next` of the page before. What is in it is the server's own affair. */
+/** The `next` of the previous page; opaque to clients. */
 export const cursor = text.min(1).max(4096);
 
-/** A list in pages. */
+/** A paged list. */
 export const listQuery = z.strictObject({ after: cursor.optional(), limit: pageLimit(1000) });
 
 export const runsQuery = z.strictObject({
@@ -63,12 +63,12 @@ export const runsQuery = z.strictObject({
   name: text.optional(),
   tag: text.optional(),
   correlationId: text.optional(),
-  /** Made from this moment on, and before that one. */
+  /** Created at or after `since`, and before `until`. */
   since: timestamp.optional(),
   until: timestamp.optional(),
-  /** The plan's file, or the id of the workflow. */
+  /** The plan's file, or the workflow's id. */
   entry: text.optional(),
-  /** Where its agents work. */
+  /** The agents' working directory. */
   directory: text.optional(),
   after: cursor.optional(),
   limit: pageLimit(500),
@@ -76,7 +76,7 @@ export const runsQuery = z.strictObject({
 
 export const pageQuery = z.strictObject({ from: count.optional(), limit: pageLimit(1000) });
 
-/** What an event is told as: the contract's event that stands for it, or as it is stored. */
+/** The form of events: the contract's event that stands for each, or the stored one. */
 export const eventView = z.enum(['contract', 'stored']);
 export type EventView = z.infer<typeof eventView>;
 
@@ -91,7 +91,7 @@ export const tasksQuery = z.strictObject({
 
 export const stateQuery = z.strictObject({ frame: count.optional() });
 
-/** `from` is the place that the page before named as `next`. */
+/** `from` is the `next` of the previous page. */
 export const transitionsQuery = z.strictObject({
   key: text.optional(),
   from: z

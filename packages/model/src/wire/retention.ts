@@ -4,9 +4,9 @@ import { text } from '../json.ts';
 
 /** The body of `POST /api/gc`. */
 export const collectBody = z.strictObject({
-  /** Only say what would go. */
+  /** Reports without removing anything. */
   dryRun: z.boolean().optional(),
-  /** Give the room in the database file back to the disk. */
+  /** Returns free space in the database file to the disk. */
   compact: z.boolean().optional(),
 });
 
@@ -15,7 +15,7 @@ const amount = z.strictObject({ count, bytes: count });
 const run = { run: runId, name: text, bytes: count };
 const days = z.number().nullable();
 
-/** What a collection took away, or would take away. */
+/** Everything removed by a collection, or planned for removal. */
 export const collectReport = z.strictObject({
   dryRun: z.boolean(),
   policy: z.strictObject({ collapseAfterDays: days, removeAfterDays: days }),
@@ -26,7 +26,7 @@ export const collectReport = z.strictObject({
   workspaces: amount,
   sessions: amount,
   blobs: amount,
-  /** Why no blob was looked at, where it was so. */
+  /** Why blobs were not checked, if they were not. */
   blobsSpared: text.optional(),
   bytes: count,
 });

@@ -6,19 +6,19 @@ import { json, text } from '../json.ts';
 
 /** The body of `POST /api/runs/:run/verify`. */
 export const verifyBody = z.strictObject({
-  /** A head that was noted: it must be one that the run had. */
+  /** A head noted earlier: the run must have had it. */
   expectHead: digest.optional(),
 });
 
-/** How far the record of a run can be relied on. */
+/** How far the record of a run can be trusted. */
 export const runCheck = z.object({
   ok: z.boolean(),
   run: runId,
-  /** Records of its log that hold, from the start, the events that they tell, and the head after the last of them. */
+  /** Valid records of its log from the start, the number of their events, and the head after the last of them. */
   records: z.int().nonnegative(),
   events: z.int().nonnegative(),
   head: digest,
-  /** What was taken away, by the records that say so: the numbers of the records that lost something. */
+  /** Removed data, by the records that report the removal: the numbers of the affected records. */
   taken: z
     .array(
       z.object({
@@ -28,18 +28,18 @@ export const runCheck = z.object({
         by: text,
         why: text,
         records: z.array(z.int().nonnegative()).readonly(),
-        /** After the head that was expected, which does not vouch for it. */
+        /** After the expected head, which does not vouch for it. */
         isLater: z.literal(true).optional(),
       }),
     )
     .readonly()
     .optional(),
-  /** What is wrong; the first of it. */
+  /** The first defects. */
   defects: z
     .array(
       z.object({
         where: z.enum(['log', 'table', 'blob', 'journal', 'expected head']),
-        /** The record that is wrong, or that wrote what is expected, and the run's version after it. */
+        /** The defective record, or the one that wrote the expected value, and the run's version after it. */
         record: z.int().nonnegative().optional(),
         version: z.int().positive().optional(),
         table: text.optional(),
@@ -49,9 +49,9 @@ export const runCheck = z.object({
     )
     .readonly()
     .optional(),
-  /** How many records the journal does not have yet. */
+  /** The number of records that the journal lacks so far. */
   behind: z.int().positive().optional(),
-  /** Its journal, as files; absent where the log does not hold. */
+  /** Its journal files; absent if the log is not valid. */
   journal: z
     .object({
       ok: z.boolean(),
@@ -66,7 +66,7 @@ export const runCheck = z.object({
 });
 export type RunCheck = z.infer<typeof runCheck>;
 
-/** A defect in one line: where it is, and what was found and expected there. */
+/** A defect in one line: where, what was found, and what was expected. */
 export function defectWords(defect: NonNullable<RunCheck['defects']>[number]): string {
   const { where, record, version, table, key = '', what } = defect;
   const at = version === undefined ? '' : ` (version ${version})`;
@@ -79,38 +79,38 @@ export function defectWords(defect: NonNullable<RunCheck['defects']>[number]): s
 
 /** The body of `POST /api/runs/:run/replay`. */
 export const replayBody = z.strictObject({
-  /** A plan's file, instead of the files that the run kept. */
+  /** A plan's file to use instead of the files recorded with the run. */
   plan: text.min(1).max(4096).optional(),
 });
 
 const place = z.object({ file: text, line: z.int(), column: z.int() });
 
-/** Something that a frame shows, and that came out otherwise; a value that is absent was not there. */
+/** A difference in a frame; an absent value means that there was none. */
 const replayedRow = z.object({
   space: text,
   key: text,
   recorded: json.optional(),
   replayed: json.optional(),
-  /** A value of this many bytes is not sent. */
+  /** The size of a value that is too large to send. */
   leftOut: z.object({ recorded: z.int().positive().optional(), replayed: z.int().positive().optional() }).optional(),
-  /** What wrote it, where it is state. */
+  /** For state: the writer. */
   writtenBy: text.optional(),
   source: place.optional(),
 });
 export type ReplayedRow = z.infer<typeof replayedRow>;
 
-/** What came of making the frames of a run again. */
+/** The result of rendering the frames of a run again. */
 const replayedRun = z.object({
   run: runId,
-  /** Of its plan. */
+  /** The plan's name. */
   name: text,
   frames: z.int().nonnegative(),
   verified: z.int().nonnegative(),
-  /** How many frames read something unrecorded, and the first of them. */
+  /** How many frames read unrecorded data, and the first of them. */
   unverified: z.object({ count: z.int().nonnegative(), first: z.array(z.int().nonnegative()).readonly() }),
-  /** The first frame that was collected: it and those after it cannot be made again. */
+  /** The first collected frame: it and later ones cannot be rendered again. */
   collectedFrom: z.int().nonnegative().optional(),
-  /** The first frame that came out otherwise. */
+  /** The first frame that differs. */
   difference: z
     .object({
       frame: z.int().nonnegative(),
@@ -124,12 +124,12 @@ const replayedRun = z.object({
     .optional(),
 });
 
-/** What a verifying replay found. */
+/** The result of a verifying replay. */
 export const replayReport = z.object({
-  /** Every frame of every run could be verified, and came out again. */
+  /** Every frame of every run was verifiable and came out the same. */
   ok: z.boolean(),
   run: runId,
-  /** The run, and those of its sub-plans. */
+  /** The run and those of its sub-plans. */
   runs: z.array(replayedRun).readonly(),
 });
 export type ReplayReport = z.infer<typeof replayReport>;

@@ -8,24 +8,24 @@ import { nodeStatus, taskStatus } from '../status/node-status.ts';
 import { wireDecision } from './decisions.ts';
 import { runSummary, runValues, wireFault } from './run-summary.ts';
 
-/** A node of the tree of a plan. A tree is a list of them, each after its parent; `index` orders those of one parent. */
+/** A node of a plan's tree. A tree is a list in which each node follows its parent; `index` orders siblings. */
 export const treeNode = z.object({
   /** Its key in its run. */
   id: text.min(1),
-  /** What the contract calls it. */
+  /** Its id in the contract. */
   nodeId,
   parent: text.optional(),
   index: z.int().nonnegative(),
   kind: text.min(1),
   label: text,
-  /** What more there is to say in a line: a model, the beginning of a prompt, a condition. */
+  /** A short detail: a model, the beginning of a prompt, a condition. */
   detail: text.optional(),
   status: nodeStatus,
-  /** Of the innermost loop around it, over the whole run; of a loop, the turn it is in. Counted from 0. */
+  /** The iteration of the innermost loop around it, over the whole run; for a loop, its own. Counted from 0. */
   iteration: z.int().nonnegative(),
   /** Why it is blocked. */
   reason: text.optional(),
-  /** Names of the handlers that its author wrote; absent where it can have none, and where they were not kept. */
+  /** Names of its handlers; absent if it cannot have any, or they were not recorded. */
   handlers: z.array(text).readonly().optional(),
   source: z.object({ file: text, line: z.int(), column: z.int() }).optional(),
 });
@@ -33,7 +33,7 @@ export type TreeNode = z.infer<typeof treeNode>;
 
 export const frameTree = z.object({ frame: z.int().nonnegative(), tree: z.array(treeNode).readonly() });
 
-/** Work that was started for a node. */
+/** Work started for a node. */
 export const wireTask = z.object({
   id: text.min(1),
   node: text.min(1),
@@ -53,7 +53,7 @@ export const wireTask = z.object({
 export type WireTask = z.infer<typeof wireTask>;
 
 /**
- * A run as it is now: the contract's run state with all its fields, and beside them what we keep. Events from
+ * The current state of a run: the contract's run state with all its fields, and the stored fields beside them. Events from
  * `record.nextSeq` on happened after it.
  */
 export const runSnapshot = z.object({
@@ -63,13 +63,13 @@ export const runSnapshot = z.object({
   edges: run.shape.edges,
   artifacts: run.shape.artifacts,
   tree: z.array(treeNode).readonly(),
-  /** Those that wait for a person. */
+  /** Open ones only. */
   decisions: z.array(wireDecision).readonly(),
-  /** Those under way. */
+  /** Running ones only. */
   tasks: z.array(wireTask).readonly(),
 });
 export type RunSnapshot = z.infer<typeof runSnapshot>;
 
-/** The same for whoever may have asked for less of it. */
+/** The same for clients that may have requested less of it. */
 export const runOutline = runSnapshot.partial({ nodes: true, edges: true, artifacts: true });
 export type RunOutline = z.infer<typeof runOutline>;

@@ -6,13 +6,13 @@ import { runId, sessionId } from '../ids.ts';
 import { json, text } from '../json.ts';
 import { guidedRunStatus, runStatus } from '../status/run-status.ts';
 
-/** Why a run or a task failed, as it is kept. */
+/** The stored reason why a run or a task failed. */
 export const wireFault = z.object({ class: text, code: text, message: text });
 export type WireFault = z.infer<typeof wireFault>;
 
 const limit = z.int().nonnegative().optional();
 
-/** What a run and everything below it may spend. */
+/** The spending limits of a run and everything below it. */
 export const wireLimits = z.strictObject({
   maxWallClockMs: limit,
   maxTotalTokens: limit,
@@ -21,7 +21,7 @@ export const wireLimits = z.strictObject({
   maxRetriesPerTask: limit,
 });
 
-/** What is stored of a run beyond the contract's fields. `status` is the stored one, which says more than the contract's. */
+/** Stored fields of a run that the contract lacks. `status` is the stored one, which is more precise than the contract's. */
 const wireRecord = z.object({
   id: runId,
   driver: z.enum(['plan', 'workflow', 'graph']),
@@ -39,9 +39,9 @@ const wireRecord = z.object({
       frame: z.int().optional(),
     })
     .optional(),
-  /** The plan's file, or the id of the workflow. */
+  /** The plan's file, or the workflow's id. */
   entry: text.optional(),
-  /** What the run is about: where its agents work, or what the files were made of that are its own. */
+  /** The run's subject: the agents' working directory, or the source of its workspace. */
   directory: text.optional(),
   limits: wireLimits,
   frames: z.int().nonnegative(),
@@ -52,9 +52,9 @@ const wireRecord = z.object({
   updatedAt: timestamp,
   startedAt: timestamp.optional(),
   endedAt: timestamp.optional(),
-  /** Somebody wants it to stay, however old it gets. */
+  /** Marked by a person to be kept, however old it gets. */
   kept: z.object({ at: timestamp, by: text }).optional(),
-  /** Frames that were collected: of them only the events are left. */
+  /** Collected frames: only their events are left. */
   collected: z
     .array(z.object({ from: z.int().nonnegative(), to: z.int().nonnegative() }))
     .readonly()
@@ -62,17 +62,17 @@ const wireRecord = z.object({
 });
 export type WireRecord = z.infer<typeof wireRecord>;
 
-/** What moves a run on: a plan that this server drives, or an agent elsewhere that is guided through a workflow. */
+/** What drives a run: a plan on this server, or an agent elsewhere that is guided through a workflow. */
 export const runKind = z.enum(['plan', 'guided']);
 export type RunKind = z.infer<typeof runKind>;
 
-/** How a journal can be read; only what comes before a defect is shown. */
+/** The health of a journal; only the part before a defect is shown. */
 export const journalHealth = z.enum(['healthy', 'corrupt_tail', 'corrupt_head', 'unknown_version']);
 
-/** What a guided run is beyond the fields of all runs. */
+/** Fields that only guided runs have. */
 const guidedFacts = z.object({
   sessionId,
-  /** As its journal has it. */
+  /** From its journal. */
   status: guidedRunStatus,
   workflowId: text.nullable(),
   workflowHash: digest.nullable(),
@@ -81,17 +81,17 @@ const guidedFacts = z.object({
 });
 export type GuidedFacts = z.infer<typeof guidedFacts>;
 
-/** A run in a list: the contract's fields without its members, and ours beside them. */
+/** A run in a list: the contract's fields without members, and the stored ones beside them. */
 export const runSummary = z.object({
   ...run.omit({ nodes: true, edges: true, artifacts: true }).shape,
   kind: runKind,
-  /** Of a guided run. */
+  /** Only for guided runs. */
   guided: guidedFacts.optional(),
   record: wireRecord,
-  /** Whether something works on it in the process that owns it. */
+  /** Whether the owning process is working on it. */
   driven: z.boolean(),
   openDecisions: z.int().nonnegative(),
-  /** The time that a running run waits for, where nothing else of it goes on. */
+  /** The time that a running run waits for, if nothing else in it is running. */
   until: timestamp.optional(),
 });
 export type RunSummary = z.infer<typeof runSummary>;
@@ -100,5 +100,5 @@ export type RunSummary = z.infer<typeof runSummary>;
 export const runList = z.object({ runs: z.array(runSummary).readonly(), next: text.optional() });
 export type RunList = z.infer<typeof runList>;
 
-/** What a person gave a run, and what it gave back. */
+/** The input and output of a run. */
 export const runValues = { input: json, output: json.optional() };

@@ -32,7 +32,7 @@ const common = {
 const sessionSummary = z.object({
   ...common,
   runs: z.array(sessionRun).readonly(),
-  /** Gaps that wait for the person. */
+  /** Gaps that a person must answer. */
   waiting: count,
   branch: text.nullable(),
   repository: text.nullable(),
@@ -40,11 +40,11 @@ const sessionSummary = z.object({
 });
 export type SessionSummary = z.infer<typeof sessionSummary>;
 
-/** The last that was written first; `next` is what the next page comes after. */
+/** Most recently written first; `next` is the cursor of the next page. */
 export const sessionList = z.object({ sessions: z.array(sessionSummary).readonly(), next: text.optional() });
 export type SessionList = z.infer<typeof sessionList>;
 
-/** Something that a session lacks; open while nothing resolves it. */
+/** A gap of a session; open until it is resolved. */
 const sessionGap = z.object({
   gapId: text,
   nodeId,
@@ -53,7 +53,7 @@ const sessionGap = z.object({
   summary: text,
   resolvedBy: text.optional(),
   answer: z.looseObject({ kind: text }).optional(),
-  /** The hash of what is shown: an answer that carries it is void if the gap says something else. */
+  /** The hash of the shown text: an answer that carries it is refused if the gap has changed. */
   shown: digest,
 });
 export type SessionGap = z.infer<typeof sessionGap>;
@@ -61,7 +61,7 @@ export type SessionGap = z.infer<typeof sessionGap>;
 /** A gap after it was answered. */
 export const answeredGap = sessionGap.omit({ shown: true });
 
-/** A place in the graph of a run: what was pending there, and what was noted on the way to it. */
+/** A place in a run's graph: its pending step, and the notes taken on the way there. */
 const sessionNode = z.object({
   nodeId,
   nodeKind: text,
@@ -70,7 +70,7 @@ const sessionNode = z.object({
   isOnPreferredPath: z.boolean(),
   step: z.object({ key: text, title: text }).nullable(),
   notes: text.optional(),
-  /** Why the last attempt did not get on from here; absent where one did. */
+  /** Why the last attempt here failed; absent if it succeeded. */
   blockers: z
     .array(z.object({ code: text, message: text, suggestedFix: text.optional() }))
     .readonly()
@@ -80,7 +80,7 @@ export type SessionNode = z.infer<typeof sessionNode>;
 
 export const sessionDetail = z.object({
   ...common,
-  /** Only what comes before a defect is shown. */
+  /** Only the part before a defect is shown. */
   isSalvaged: z.boolean(),
   defect: z.object({ code: text, reason: text }).optional(),
   workspace: z.record(z.string(), text),
@@ -93,7 +93,7 @@ export const sessionDetail = z.object({
         status: guidedRunStatus,
         preferences: z.record(z.string(), text),
         preferredTip: nodeId.optional(),
-        /** How the source of the workflow stands to what the run is pinned to. */
+        /** How the workflow's source compares with the run's pin. */
         source: z.discriminatedUnion('kind', [
           z.object({ kind: z.literal('as_pinned') }),
           z.object({ kind: z.literal('changed'), workflowHash: digest }),
@@ -109,20 +109,20 @@ export const sessionDetail = z.object({
 });
 export type SessionDetail = z.infer<typeof sessionDetail>;
 
-/** The person's answer to a gap. */
+/** A person's answer to a gap. */
 export const gapAnswerBody = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.enum(['approved', 'denied']), note: text.optional(), shown: digest.optional() }),
   z.strictObject({ kind: z.literal('answered'), value: text, shown: digest.optional() }),
 ]);
 
-/** Starts a guided session for an agent to walk. */
+/** Starts a guided session for an agent. */
 export const startSessionBody = z.strictObject({
   workflowId: text.min(1).max(200),
-  /** Facts that the workflow reads, by name. */
+  /** Facts for the workflow, by name. */
   context: jsonObject.optional(),
-  /** Where the work is; an agent that works there finds the session first. */
+  /** The directory of the work; an agent that works there finds the session first. */
   workspacePath: text.min(1).max(4096).optional(),
-  /** How far the agent may go; what is configured where it is left out. */
+  /** The agent's autonomy; the configured one by default. */
   preferences: z
     .strictObject({
       autonomy: z.enum(['guided', 'full_auto_stop_on_user_deps', 'full_auto_never_stop']).optional(),
@@ -131,10 +131,10 @@ export const startSessionBody = z.strictObject({
     .optional(),
 });
 
-/** What was started. Who walks it asks for its place: the tokens are not told here. */
+/** The started session. It contains no tokens: the agent asks for its place. */
 export const startedSession = z.object({ sessionId, runId, workflowId: text });
 
-/** A workflow of the catalogue. One without a hash cannot be started; its problems say why. */
+/** A workflow of the catalogue. One without a hash cannot be started; `problems` say why. */
 export const workflowList = z.object({
   workflows: z
     .array(
@@ -149,11 +149,11 @@ export const workflowList = z.object({
     .readonly(),
   problems: z.array(z.object({ sourceKind: text, sourceRef: text, code: text, message: text })).readonly(),
   omittedProblems: count,
-  /** What the next page of workflows comes after. */
+  /** The cursor of the next page of workflows. */
   next: text.optional(),
 });
 
-/** A workflow as an agent can see it before the start. */
+/** A workflow as an agent sees it before the start. */
 export const workflowDetail = z.looseObject({
   description: text,
   version: text,

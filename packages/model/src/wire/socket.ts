@@ -11,24 +11,24 @@ import { runOutline, treeNode, wireTask } from './run-snapshot.ts';
 import { runSummary } from './run-summary.ts';
 
 /**
- * What travels on `/api/ws`, one JSON object a message. Only what is committed is sent.
+ * The messages on `/api/ws`, one JSON object each. Only committed data is sent.
  *
- * 1. The client says `hello` first. Nothing is answered before, and whoever does not say it soon is cut off.
- * 2. A subscription begins with the full state. What follows brings that state forward.
- * 3. Events of a run come once each, in order, without a gap; `from` goes on where an earlier connection ended.
- * 4. Everything else is a picture of now: a newer one replaces an older, and what came and went in between is not shown.
+ * 1. The client sends `hello` first. Nothing is answered before it, and a client that does not send it soon is disconnected.
+ * 2. A subscription begins with the full state; later messages update it.
+ * 3. Events of a run arrive once each, in order, without gaps; `from` continues an earlier connection.
+ * 4. All other messages are snapshots: a newer one replaces an older one, and states in between are not shown.
  */
 export const clientMessage = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('hello'), token: z.string().max(512) }),
-  /** One subscription a run, and one of all runs. A second one begins anew. */
+  /** One subscription per run, and one of all runs. Subscribing again starts over. */
   z.strictObject({
     kind: z.literal('subscribe'),
     run: z.union([runId, z.literal('all')]),
-    /** The first event to send; without it, those that come after the state. */
+    /** The first event to send; by default, the first after the state. */
     from: z.int().nonnegative().optional(),
-    /** What events are told as; the contract's unless said otherwise. */
+    /** The form of events; the contract's by default. */
     view: eventView.optional(),
-    /** Leaves out of the state what the contract calls nodes, edges and artifacts: whoever draws the tree needs none of them. */
+    /** Omits the contract's nodes, edges and artifacts from the state, for clients that draw the tree. */
     outline: z.boolean().optional(),
   }),
   z.strictObject({ kind: z.literal('unsubscribe'), run: z.union([runId, z.literal('all')]) }),
@@ -42,21 +42,21 @@ export const serverMessage = z.discriminatedUnion('kind', [
   /** The state of a run. `next` is the `seq` of the first event that will follow. */
   z.object({ kind: z.literal('state'), run: runId, snapshot: runOutline, next: z.int().nonnegative() }),
   z.object({ kind: z.literal('event'), run: runId, stored: storedEvent }),
-  /** A run as it is now, for subscribers of it or of all. */
+  /** The current state of a run, for subscribers of it or of all. */
   z.object({ kind: z.literal('run'), run: runId, summary: runSummary }),
-  /** Nodes that came or changed, and those that left. */
+  /** Added or changed nodes, and removed ones. */
   z.object({
     kind: z.literal('nodes'),
     run: runId,
     put: z.array(treeNode).readonly(),
     gone: z.array(text).readonly(),
   }),
-  /** What waits for a person now, and what is under way now. */
+  /** Open decisions, and running tasks. */
   z.object({ kind: z.literal('decisions'), run: runId, decisions: z.array(wireDecision).readonly() }),
   z.object({ kind: z.literal('tasks'), run: runId, tasks: z.array(wireTask).readonly() }),
-  /** The same as the contract has it, for who asked for its events. `dropped` parts before it were too many. */
+  /** The same in the contract's form, for clients that requested it. `dropped` counts omitted parts before it. */
   z.object({ kind: z.literal('said'), run: runId, event: saidEvent, dropped: z.int().nonnegative() }),
-  /** What an agent says. Texts that follow each other are one chunk, with the index of the first; `dropped` were too many. */
+  /** An agent's output. Consecutive texts are one chunk with the index of the first; `dropped` counts omitted ones. */
   z.object({
     kind: z.literal('stream'),
     run: runId,
@@ -65,9 +65,9 @@ export const serverMessage = z.discriminatedUnion('kind', [
     next: z.int().nonnegative(),
     dropped: z.int().nonnegative(),
   }),
-  /** How the providers of models do now, for subscribers of all runs: at the beginning, and when that changes. */
+  /** The state of model providers, for subscribers of all runs: at the start, and on every change. */
   z.object({ kind: z.literal('providers'), providers: z.array(providerBrief).readonly() }),
-  /** A message that was not understood, or a subscription that cannot be. */
+  /** An invalid message, or an impossible subscription. */
   z.object({ kind: z.literal('refused'), run: z.union([runId, z.literal('all')]).optional(), error: errorEnvelope }),
 ]);
 export type ServerMessage = z.infer<typeof serverMessage>;

@@ -7,17 +7,17 @@ import { text } from '../json.ts';
 export const storageReason = z.enum(['full', 'read-only', 'failing']);
 export type StorageReason = z.infer<typeof storageReason>;
 
-/** Whether the data directory takes writes. While it does not, runs that have something to commit are paused. */
+/** Whether the data directory takes writes. While it does not, runs with something to commit are paused. */
 export const storageStanding = z.discriminatedUnion('status', [
   z.object({ status: z.literal('ok') }),
   z.object({
     status: storageReason,
-    /** What is wrong and what to do, in words. */
+    /** A sentence about the problem and its remedy. */
     message: text,
     since: timestamp,
-    /** Runs that are paused because of it. */
+    /** Runs paused because of it. */
     runs: z.array(runId).readonly(),
-    /** Writes that wait for room. */
+    /** Writes waiting for space. */
     waiting: z.int().nonnegative(),
   }),
 ]);

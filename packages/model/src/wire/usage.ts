@@ -6,7 +6,7 @@ import { cursor, pageLimit } from './requests.ts';
 
 const count = z.int().nonnegative();
 
-/** What calls spent on one day (UTC), to one model, of runs that work in one directory. Money is in millionths of a US dollar. */
+/** Spending of calls on one day (UTC), for one model, in runs of one directory. Costs are in millionths of a US dollar. */
 const wireSpending = z.object({
   day: z.iso.date(),
   provider: text.optional(),

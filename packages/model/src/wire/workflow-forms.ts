@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { digest } from '../digest.ts';
 import { json, text } from '../json.ts';
 
-/** Where a step of a compiled workflow came from: its author, a template or a feature. */
+/** The origin of a step of a compiled workflow: its author, a template or a feature. */
 const provenance = z.object({
   source: z.enum(['authored', 'template_injected', 'feature_injected']),
   originId: text.optional(),
@@ -14,17 +14,17 @@ const compiledForm = z.object({
   steps: z.array(z.object({ stepId: text, title: text, provenance })).readonly(),
 });
 
-/** A workflow as it was written, as it compiles now, and as a run is pinned to it. */
+/** A workflow's source, its compiled form, and the form that a run is pinned to. */
 export const workflowForms = z.object({
   workflowId: text,
-  /** Absent where there is no such file any more. */
+  /** Absent if the file no longer exists. */
   source: z.object({ kind: text, ref: text, digest, content: json }).optional(),
-  /** Absent where it does not compile: `problems` say why. */
+  /** Absent if it does not compile; `problems` say why. */
   compiled: compiledForm.optional(),
   problems: z.array(z.object({ code: text, path: text, message: text })).readonly(),
-  /** The one that was asked for. */
+  /** The requested one. */
   pinned: compiledForm.optional(),
-  /** How the source stands to what was asked for; absent where nothing was. */
+  /** How the source compares with the requested form; absent if none was requested. */
   drift: z.enum(['none', 'changed', 'gone']).optional(),
 });
 export type WorkflowForms = z.infer<typeof workflowForms>;
