@@ -67,7 +67,7 @@ export function withAsking(
   return tree.map(({ node, ...read }) => ({ ...read, node: { ...node, ...askingStatus(node, asking.get(node.id)) } }));
 }
 
-/** What each node asked a person. */
+/** The open question of each node. */
 export function askedKinds(
   open: readonly { readonly decision: Pick<Decision, 'node' | 'kind'> }[],
 ): ReadonlyMap<string, DecisionKind> {

@@ -10,7 +10,7 @@ const at = '2026-01-01T00:00:00.000Z' as Timestamp;
 const toldOf = (kind: StreamChunk['kind'], payload: Json, messageBefore?: number) =>
   contractEventOfDelta(run, nodeId, { task, index: 4, kind, payload, at, after: 17 }, messageBefore);
 
-/** What is streamed, and the type and fields that the contract has for it. Facts are told by their events. */
+/** Streamed parts, with the type and fields of the contract for each. Facts have their own events. */
 const told: { readonly [Kind in StreamChunk['kind']]: readonly [payload: Json, told: object | undefined] } = {
   token: ['Hel', { type: 'message.assistant.delta', delta: 'Hel' }],
   thinking: [{ text: 'Hm.' }, { type: 'node.progress', summary: 'Hm.' }],

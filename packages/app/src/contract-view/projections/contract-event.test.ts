@@ -33,7 +33,7 @@ const work = { task, node, iteration: 0, attempt: 1 };
 const call = { call: 'call-1', tool: 'mail', node, task };
 const answer = { resolutionType: 'modify', modifiedArgs: { cmd: 'ls' }, rationale: '', actionKind: 'update' };
 
-/** One event of every type of ours, and the contract's event that stands for it. */
+/** One internal event of every type, and the contract's event that stands for it. */
 const ours: { readonly [Type in InternalEventType]: readonly [fields: object, told: Partial<RunEvent>] } = {
   'run.created': [
     { driver: 'plan', name: 'n' },
@@ -195,7 +195,7 @@ const decision = {
   proposalHash: hash,
 } as unknown as Decision;
 const message = deriveId<MessageId>('test', 'message');
-/** What an agent kept, by its index. */
+/** Messages that an agent kept, by index. */
 const kept: { readonly [index: number]: { readonly payload: Json; readonly message: MessageId } } = {
   3: { payload: { kind: 'assistant', content: [{ type: 'text', text: 'Done.' }, { type: 'image' }] }, message },
   4: { payload: { kind: 'tool_begun', call: 'call-1', tool: 'mail', input: { to: 'ada' } }, message },
@@ -212,7 +212,7 @@ const facts: PlanFacts = {
 const envelope = (type: string) => ({ v: 1, id: deriveId<EventId>('test', type), runId: run, seq: 7, ts: at, type });
 const eventOf = (type: InternalEventType): AnyEvent => anyEvent.parse({ ...envelope(type), ...ours[type][0] });
 
-/** Of every kind of a guided session, the contract's event that stands for it. */
+/** One event of every kind of a guided session, and the contract's event that stands for it. */
 const guided: { readonly [Kind in DomainEventKind]: RunEvent['type'] } = {
   session_created: 'run.mode',
   run_started: 'run.patch',

@@ -171,7 +171,7 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
   }
 }
 
-/** What is sent before an event of a plan without being one. */
+/** Messages sent before an event of a plan that are not events themselves. */
 export function besideEventOfPlan(event: AnyEvent, facts: PlanFacts): readonly SaidEvent[] {
   if (event.type !== 'task.ended') return [];
   const { runId, ts, seq } = event;
