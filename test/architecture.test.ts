@@ -14,3 +14,13 @@ it('the page on the architecture names files that exist', () => {
   const isThere = (file: string) => places(file).some(place => existsSync(path.join(repositoryRoot, place)));
   expect(named.filter(file => !isThere(file))).toEqual([]);
 });
+
+it('a frame is in six files: the phases name no others, and the README of `plan` lists them', () => {
+  const read = (file: string) => readFileSync(path.join(repositoryRoot, 'packages/plan', file), 'utf8');
+  const [, text = ''] = /To understand a frame, read six files([\s\S]*?)Everything else/.exec(read('README.md')) ?? [];
+  const listed = [...text.matchAll(/^\d\. `([\w-]+\.ts)`/gm)].map(match => match[1] ?? '');
+  const [phases = ''] = /\/\*\*[\s\S]*?\*\//.exec(read('src/frames/frame.ts')) ?? [];
+  const named = new Set([...phases.matchAll(/[\w-]+\.ts/g)].map(match => match[0]));
+  expect(listed.toSorted()).toEqual(['frame.ts', ...named].toSorted());
+  expect(listed.length).toBe(6);
+});

@@ -1,6 +1,6 @@
 import { type ArtifactId, deriveId, type RunId, type SecretFilter } from '@signalbox/model';
 import { type ArtifactDraft, type ArtifactInput, draftArtifact, keepArtifact, type NodeKey } from '@signalbox/runs';
-import type { Ledger } from '../frames/ledger.ts';
+import type { Ledger } from '../frames/run-commit.ts';
 import { nodeIdOf, ROOT_PATH } from '../nodes/node-id.ts';
 import { type ErrorContext, PlanError, RenderPhaseWriteError } from '../plan-error.ts';
 import { isRendering } from '../render/tracked.ts';

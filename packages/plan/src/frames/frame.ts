@@ -1,16 +1,15 @@
 import type { PlanNode } from '../nodes/plan-node.ts';
 import { asPlanError, PlanError } from '../plan-error.ts';
 import type { Command, CommandAnswer } from './command.ts';
+import { flushState } from './effects-and-flush.ts';
 import type { Engine, EngineParts } from './engine.ts';
 import type { RunEnd } from './engine-options.ts';
-import { putStatusRows } from './frame-rows.ts';
 import { makesFrame, type TriggerKind, triggerOf } from './frame-scheduler.ts';
 import { frameRandom } from './plan-context.ts';
-import type { Settled } from './plan-view.ts';
+import { putStatusRows, type Settled } from './plan-view.ts';
 import { failedWith } from './run-end.ts';
 import { lastFrame } from './run-memory.ts';
 import type { Signal } from './signals.ts';
-import { flushState } from './state-flush.ts';
 import { createStormGuard } from './storm-guard.ts';
 
 /**
@@ -21,11 +20,11 @@ import { createStormGuard } from './storm-guard.ts';
  *   reconcile   removed nodes are canceled, ready ones opened     plan-view.ts, task-desk.ts
  *   commit      the frame and everything before it is durable     run-commit.ts
  *   execute     the work of opened nodes starts                   task-desk.ts
- *   effects     the plan's effects run                            effect-round.ts
- *   flush       their writes become state                         state-flush.ts
+ *   effects     the plan's effects run                            effects-and-flush.ts
+ *   flush       their writes become state                         effects-and-flush.ts
  *
- * News between two frames, such as the end of work, causes another round of effects and flush of the last one: handlers of the plan run,
- * and their writes are in the next frame.
+ * News between two frames, such as the end of work, causes another round of effects and flush of the last one: handlers of the plan run
+ * (intake.ts), and their writes are in the next frame.
  *
  * 1. Work starts only after the frame that starts it is committed.
  * 2. The end of a task, the fact that its handlers ran and their writes are in one commit: that of the next frame. So a step takes one

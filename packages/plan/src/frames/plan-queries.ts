@@ -3,9 +3,8 @@ import { canonicalJson, type Json, thrownMessage } from '@signalbox/model';
 import type { WriteSet } from '@signalbox/runs';
 import { type QueryAccess, type QueryTable, queryTables } from '../context.ts';
 import { type ErrorContext, PlanError } from '../plan-error.ts';
-import { createReadable, noteRead } from '../render/tracked.ts';
+import { createReadable, noteRead, QUERY, TABLE } from '../render/tracked.ts';
 import { frozen } from '../state/frozen.ts';
-import { QUERY, TABLE } from './read-book.ts';
 
 /** `ctx.db`: queries of committed data, and which of them are out of date. */
 export interface PlanQueries {

@@ -4,7 +4,7 @@ import { ROOT_ID } from '../nodes/node-id.ts';
 import { isRecalled, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { RunEnd } from './engine-options.ts';
-import { putRecordRows, putStatus, putStatusRows } from './frame-rows.ts';
+import { putRecordRows, putStatus, putStatusRows } from './plan-view.ts';
 import { lastFrame, type RunMemory } from './run-memory.ts';
 
 /** The statuses of runs that nothing drives. */

@@ -4,7 +4,6 @@ import {
   type IntervalSpace,
   isRepairable,
   type NodeKey,
-  type OwnerId,
   type RunReader,
   type RunRecord,
   type RunSource,
@@ -21,8 +20,8 @@ import { asGiven, type CleanData } from '../state/clean-data.ts';
 import { frozen } from '../state/frozen.ts';
 import { isUnhandled, type NodeRecord, nodeRecord } from '../structure/node-record.ts';
 import { createFrameDigest, type FrameDigest } from './frame-digest.ts';
-import { createLedger, type Ledger } from './ledger.ts';
 import { isNewVersion } from './plan-version.ts';
+import { createLedger, type Ledger } from './run-commit.ts';
 
 /** Everything that the engine knows about a run; durable parts are in the ledger too. */
 export interface RunMemory {
@@ -266,9 +265,4 @@ export function digested(space: IntervalSpace, value: Json): Json {
   if (space !== 'node') return value;
   const { source: _, handlers: __, ...rest } = value as Record<string, Json>;
   return rest;
-}
-
-/** Whether this owner created the run and nothing has driven it: it is started, not resumed. */
-export function isUntouched({ frames, version, status, owner }: RunRecord, by: OwnerId): boolean {
-  return frames === 0 && version === 1 && status === 'running' && owner === by;
 }

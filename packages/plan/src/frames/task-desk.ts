@@ -29,7 +29,7 @@ import { createAttempts, type TaskNews } from './attempts.ts';
 import { canceledAtOnce } from './end-undriven.ts';
 import type { EngineBase } from './engine.ts';
 import type { PlanRunOptions } from './engine-options.ts';
-import { putStatus } from './frame-rows.ts';
+import { putStatus } from './plan-view.ts';
 import { leftRecord } from './rest.ts';
 import { lastFrame } from './run-memory.ts';
 import type { SubPlans } from './sub-plans.ts';

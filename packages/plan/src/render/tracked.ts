@@ -2,6 +2,13 @@ import { batch, effect, type Signal, signal } from '@preact/signals-core';
 import type { Json } from '@signalbox/model';
 import type { EffectCall } from '../effects/effect-registry.ts';
 
+/** Prefixes of read keys: loops, tables that a query waits for, queries, volatile state, files. */
+export const LOOP = 'loop:';
+export const TABLE = 'db:';
+export const QUERY = 'query:';
+export const VOL = 'vol:';
+export const FILE = 'file:';
+
 /** A piece of a render, with what it read. It is evaluated once, and notified when something it read changes. */
 export interface Tracked<T> {
   readonly value: T;

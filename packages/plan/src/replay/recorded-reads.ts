@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, type Digest, type Json, type RunId } from '@signalbox/model';
 import type { Blobs, RunReader } from '@signalbox/runs';
-import { FILE, QUERY, VOL } from '../frames/read-book.ts';
+import { FILE, QUERY, VOL } from '../render/tracked.ts';
 import type { FileItem, FileStat, PlanFiles } from '../workspaces/plan-files.ts';
 
 /** What renders read then, and read again now: volatile state, query answers, files. */

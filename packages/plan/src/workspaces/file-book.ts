@@ -1,10 +1,9 @@
 import { asJson, canonicalJson, defined, type Json, thrownMessage, utf8Bytes } from '@signalbox/model';
 import type { NodeKey } from '@signalbox/runs';
 import { sha256 } from '../artifacts/sha256.ts';
-import type { Ledger } from '../frames/ledger.ts';
-import { FILE } from '../frames/read-book.ts';
+import type { Ledger } from '../frames/run-commit.ts';
 import { type ErrorContext, PlanError, RenderPhaseWriteError } from '../plan-error.ts';
-import { createReadable, isRendering } from '../render/tracked.ts';
+import { createReadable, FILE, isRendering } from '../render/tracked.ts';
 import type { ActionQueue } from '../state/action-queue.ts';
 import { type FileAccess, type FileMark, type FileReader, MAX_FILE_BYTES, type PlanFiles } from './plan-files.ts';
 
