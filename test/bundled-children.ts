@@ -15,11 +15,14 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type OutputFile, type Plugin } from 'esbuild';
 import type { TestProject } from 'vitest/node';
+import { withDirectImports, workspaceOrigins } from '../scripts/direct-imports.ts';
+import { withLazySchemas } from '../scripts/lazy-schemas.ts';
 import { repositoryRoot } from '../scripts/local-program.ts';
 import { entriesOfBuild } from './built-programs.ts';
 
 const packages = path.join(repositoryRoot, 'packages');
 const caches = path.join(repositoryRoot, 'node_modules/.cache/children');
+const LAZY_SCHEMA = path.join(repositoryRoot, 'scripts/lazy-schema.ts');
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -42,7 +45,7 @@ export default async function setup({ vitest }: TestProject): Promise<void> {
     target: 'node24',
     sourcemap: 'linked',
     sourcesContent: false,
-    plugins: [keptPlaces(), foreignPackages()],
+    plugins: [ownSources(), foreignPackages()],
     logLevel: 'error',
     write: false,
   });
@@ -74,21 +77,28 @@ function keep(files: readonly Pick<OutputFile, 'path' | 'hash' | 'contents'>[]):
   return place;
 }
 
-/** Modules find files beside them where their sources are. */
-function keptPlaces(): Plugin {
+/** Modules find files beside them where their sources are. They load what they use, and make schemas when they use them, as in the build. */
+function ownSources(): Plugin {
   const withEntries = entriesOfBuild();
+  const find = workspaceOrigins(repositoryRoot);
   return {
-    name: 'kept-places',
+    name: 'own-sources',
     setup({ onLoad }) {
-      onLoad({ filter: /[\\/]packages[\\/].*\.tsx?$/ }, ({ path: file }) => ({
-        contents: withEntries(readFileSync(file, 'utf8'))
+      onLoad({ filter: /[\\/]packages[\\/].*\.tsx?$/ }, ({ path: file }) => {
+        const source = withEntries(readFileSync(file, 'utf8'))
           // A bundle is one module, and the programs that tests start don't ask.
           .replaceAll('import.meta.main', 'false')
           .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href))
           .replaceAll('import.meta.dirname', JSON.stringify(path.dirname(file)))
-          .replaceAll('import.meta.filename', JSON.stringify(file)),
-        loader: file.endsWith('x') ? 'tsx' : 'ts',
-      }));
+          .replaceAll('import.meta.filename', JSON.stringify(file));
+        return {
+          contents: withLazySchemas(
+            withDirectImports(source, find, module => module),
+            LAZY_SCHEMA,
+          ),
+          loader: file.endsWith('x') ? 'tsx' : 'ts',
+        };
+      });
     },
   };
 }
