@@ -32,6 +32,8 @@ export function entriesOfBuild(): ModuleChange {
 
 /** Makes the folder in which built programs keep their compiled code for the next start. */
 function keptCode(): string {
+  // Others read what lies beside it: some tests run as another user.
+  mkdirSync(path.dirname(CODE), { recursive: true });
   mkdirSync(CODE, { recursive: true, mode: 0o700 });
   return CODE;
 }
