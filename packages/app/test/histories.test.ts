@@ -20,7 +20,7 @@ describe('golden histories', () => {
   it('are there for everything that plans are made of', () => {
     expect(bundles).toEqual(
       expect.arrayContaining(
-        ['agents', 'effects', 'failures', 'people', 'signals', 'structure', 'sub-plans', 'timers'].map(
+        ['agents', 'effects', 'failures', 'keep', 'people', 'signals', 'structure', 'sub-plans', 'timers'].map(
           name => `${name}.bundle`,
         ),
       ),

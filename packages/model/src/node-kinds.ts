@@ -57,6 +57,7 @@ export const planNodeKinds = {
   openai: agent('custom'),
   task: work(),
   human: work(({ prompt }) => firstLines(prompt)),
+  keep: work(({ from }) => (Array.isArray(from) ? `one of ${from.join(', ')}` : undefined)),
   subplan: work(),
   timer: work(({ until, forMs }) => (until === undefined ? `for ${Number(forMs) / 1000} s` : `until ${until}`)),
   effect: { role: 'effect', provider: undefined, detail: nothing },

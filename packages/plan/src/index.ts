@@ -44,6 +44,10 @@ export {
   type HumanProps,
   If,
   type IfProps,
+  Keep,
+  type KeepAttempt,
+  type KeepProps,
+  type Kept,
   OpenAI,
   Parallel,
   type ParallelProps,
@@ -70,10 +74,10 @@ export type { TaskContext, TaskFailure, TaskProgress } from './nodes/handlers.ts
 export { ROOT_ID } from './nodes/node-id.ts';
 export { isAgentKind, isRunnableKind, type NodeKind } from './nodes/node-kind.ts';
 export { workEntry } from './nodes/node-kinds.ts';
-
-export type { AgentNode, HumanNode, RunnableNode } from './nodes/plan-node.ts';
+export type { AgentNode, HumanNode, KeepNode, RunnableNode } from './nodes/plan-node.ts';
 export type { TreeNode } from './nodes/tree-json.ts';
 export { treeToXml } from './nodes/tree-xml.ts';
+export { KEEP_NONE } from './nodes/work-kinds.ts';
 export {
   type AnyPlan,
   definePlan,

@@ -10,6 +10,7 @@ export {
   Gemini,
   Human,
   If,
+  Keep,
   OpenAI,
   Parallel,
   Phase,

@@ -1,4 +1,5 @@
 import { isPlanFault, isShownEvent, type RunRecord, type StoredEvent } from '@signalbox/app/host';
+import { describeCost } from './cost.ts';
 import { describeDuration } from './duration.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
 import type { RunSummary } from './run-summary.ts';
@@ -117,7 +118,7 @@ function describeSummary({ tasks, retries, tookMs, tokens, costMicroUsd }: RunSu
     `${counted(tasks, 'task')}${tookMs === undefined ? '' : ` in ${describeDuration(tookMs)}`}`,
     ...(retries === 0 ? [] : [counted(retries, 'retry', 'retries')]),
     ...(tokens === 0 ? [] : [counted(tokens, 'token')]),
-    ...(costMicroUsd === 0 ? [] : [`$${(costMicroUsd / 1_000_000).toFixed(costMicroUsd < 10_000 ? 4 : 2)}`]),
+    ...(costMicroUsd === 0 ? [] : [describeCost(costMicroUsd)]),
   ].join(' · ');
 }
 

@@ -1,13 +1,20 @@
 import { type ShownTree, type TreeNode, timerDue } from '@signalbox/app/host';
 import { type Paint, shown } from './terminal.ts';
 
-/** A tree, indented by two spaces per level, with each node's mark and status. */
-export function describeTree(node: ShownTree, paint: Paint, depth = 0): readonly string[] {
+/** A tree, indented by two spaces per level, with each node's mark and status, and who does the work of an agent's node if that is known. */
+export function describeTree(
+  node: ShownTree,
+  paint: Paint,
+  agentOf: (node: ShownTree) => string | undefined = () => undefined,
+  depth = 0,
+): readonly string[] {
   const { kind, status = 'idle', until, children } = node;
   const isShown = kind !== 'branch' && kind !== 'component';
   const line = `${'  '.repeat(depth)}${markOf(status, paint)} ${shown(titleOf(node))} ${paint.faint(until === undefined ? status : `waits until ${until}`)}`;
-  const inside = children.flatMap(child => describeTree(child, paint, isShown ? depth + 1 : depth));
-  return isShown ? [line, ...inside] : inside;
+  const agent = agentOf(node);
+  const inside = children.flatMap(child => describeTree(child, paint, agentOf, isShown ? depth + 1 : depth));
+  const told = agent === undefined ? line : `${line} ${paint.faint(`by ${shown(agent)}`)}`;
+  return isShown ? [told, ...inside] : inside;
 }
 
 /** A node's title: its kind, and its label or name, else the id given by the author. */

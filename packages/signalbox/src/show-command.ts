@@ -1,5 +1,6 @@
 import { usageError } from '@signalbox/app';
 import {
+  agentsOfRun,
   type ErrorEnvelope,
   findRun,
   lineageOf,
@@ -72,14 +73,19 @@ async function show(
   const then = frame === undefined ? undefined : await reader.frame(run.id, Number(frame));
   const planVersion = then === undefined ? planVersionOf(run) : (then.planVersion ?? 1);
   const until = await timerWait(reader, run);
-  if (json) terminal.print(JSON.stringify({ run, until, planVersion, tree: tree ?? null, lineage }));
+  const agents = await agentsOfRun(reader, run.id);
+  if (json)
+    terminal.print(
+      JSON.stringify({ run, until, planVersion, tree: tree ?? null, lineage, agents: Object.fromEntries(agents) }),
+    );
   else if (xml) terminal.print(tree === undefined ? '' : treeToXml(tree));
   else {
     terminal.print(describeRun(run, until, open.length));
     if (planVersionOf(run) > 1) terminal.print(`  plan version ${planVersion} of ${planVersionOf(run)}`);
     for (const line of describeLineage(lineage)) terminal.print(line);
     if (run.error !== undefined) terminal.print(`  ${shown(run.error.message)}`);
-    if (tree !== undefined) terminal.print(describeTree(tree, paintOf(terminal)).join('\n'));
+    if (tree !== undefined)
+      terminal.print(describeTree(tree, paintOf(terminal), ({ id }) => agents.get(id)?.words).join('\n'));
   }
   return exitCodes.done;
 }

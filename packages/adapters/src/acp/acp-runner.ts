@@ -1,7 +1,6 @@
-import { Bug, type Json, json } from '@signalbox/model';
+import { Bug, cutAtWord, type Json } from '@signalbox/model';
 import type { AgentOutcome, AgentRunner, AgentSession, Assignment, TaskError } from '@signalbox/runs';
-import { type AnyTool, defineTool, fail, succeed, type ToolOutcome } from '@signalbox/state';
-import * as z from 'zod';
+import type { HeldChoice, ToolOutcome } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import { answerCheckOf } from '../attempt/answer-check.ts';
 import { heldChoiceOf, heldQuestion, reviewQuestion } from '../attempt/held-changes.ts';
@@ -9,12 +8,14 @@ import { plainData } from '../attempt/plain-data.ts';
 import { createRedactor } from '../attempt/redaction.ts';
 import { rollbackWords } from '../attempt/rollback-words.ts';
 import { canceledFailure, failed, taskFailure } from '../attempt/task-failure.ts';
+import { checkTurn, type TurnCheck } from '../attempt/turn-check.ts';
 import { secretsOf } from './agent-home.ts';
 import type { AcpPorts, ChosenAgent } from './agent-process.ts';
-import { runTurn, type TurnContext, type TurnEnd, type TurnPlace } from './agent-turn.ts';
+import { runTurn, type TurnContext, type TurnEnd } from './agent-turn.ts';
 import { type LeftSession, leftSession } from './left-session.ts';
 import { canContinue } from './session-opening.ts';
 import { AGENT_TURN, readTurns } from './turn-history.ts';
+import { turnTool } from './turn-tool.ts';
 
 /**
  * Runs agents that speak the Agent Client Protocol.
@@ -71,7 +72,8 @@ async function attempt(
     ...(check && { check: check.value }),
     ...(left && { before: turnBefore(left) }),
   };
-  const isHeld = assignment.apply === 'ask' || assignment.apply === 'never';
+  const { apply = 'auto' } = assignment;
+  const isHeld = apply !== 'auto' || assignment.check !== undefined;
   const turn = turnTool(isHeld, async place => {
     end = undefined;
     isUntouched = false;
@@ -164,35 +166,60 @@ async function attempt(
     session.stream('tool_end', { call, tool: AGENT_TURN, outcome: status, ms: 0, approval: 'not-needed' });
   }
 
-  /** The turn's changes conflict with somebody else's: a person decides about them. */
+  /** The turn's changes are held: because the plan wants to see or check them first, or because they conflict with somebody else's. */
   async function settled(tools: AgentTools): Promise<AgentOutcome> {
     for (;;) {
       const held = tools.held?.(call);
       if (held === undefined) return failed(await gone('They are not there any more.'));
-      const isReview = isHeld && held.conflicts.length === 0;
+      const isReview = isHeld && (apply === 'hold' || held.conflicts.length === 0);
       const diff = isReview ? ((await tools.heldDiff?.(call)) ?? '') : '';
-      if (isReview && assignment.apply === 'never') {
-        await keep({ v: 1, kind: 'changes', call, applied: false, diff });
-        await tools.settle?.(call, 'drop');
+      const check = isReview ? await checked(tools) : undefined;
+      if (check === 'canceled') return failed(canceledFailure());
+      const isUnfit = apply === 'auto' && check?.passed === false;
+      if (isReview && (apply === 'never' || apply === 'hold' || isUnfit)) {
+        await keep({ v: 1, kind: 'changes', call, applied: false, diff, ...(check && { check }) });
+        if (apply !== 'hold') await tools.settle?.(call, 'drop');
+        if (check !== undefined && isUnfit) return failed(await dropped(checkFailed(check)));
         return ended({ status: 'succeeded', value: null, warnings: [] }, tools);
       }
-      const question = isReview ? reviewQuestion(call, held, { title: row.title, diff }) : heldQuestion(call, held);
-      const answer = await session.decide(question);
-      if (answer === undefined) {
-        await keep({ v: 1, kind: 'waiting', calls: [call] });
-        return { kind: 'blocked', reason: 'approval_required:choice' };
+      let choice: HeldChoice = 'apply-all';
+      if (!isReview || apply === 'ask') {
+        const shown = { title: row.title, diff, ...(check && { check }) };
+        const answer = await session.decide(isReview ? reviewQuestion(call, held, shown) : heldQuestion(call, held));
+        if (answer === undefined) {
+          await keep({ v: 1, kind: 'waiting', calls: [call] });
+          return { kind: 'blocked', reason: 'approval_required:choice' };
+        }
+        choice = heldChoiceOf(answer);
       }
-      const outcome = await tools.settle?.(call, heldChoiceOf(answer));
+      const outcome = await tools.settle?.(call, choice);
       if (outcome === undefined) continue;
       if (outcome.status === 'succeeded') return ended(outcome, tools);
       return failed(await gone(outcome.error.message));
     }
   }
 
-  async function gone(why: string): Promise<TaskError> {
+  async function checked(tools: AgentTools): Promise<TurnCheck | undefined | 'canceled'> {
+    const { check: command } = assignment;
+    if (command === undefined) return undefined;
+    const { signal, stream } = session;
+    const transcript = await session.transcript();
+    return (await checkTurn(tools, { call, command, signal, transcript, keep, stream })) ?? 'canceled';
+  }
+
+  async function dropped(error: TaskError): Promise<TaskError> {
+    await recorded('failed', { type: 'error-text', value: error.message });
+    return error;
+  }
+
+  function checkFailed({ command, says }: TurnCheck): TaskError {
+    const message = `The changes of ${row.title} for node ${assignment.node} were dropped: the check ${JSON.stringify(cutAtWord(command, 200))} ${says}.`;
+    return taskFailure('check-failed', message);
+  }
+
+  function gone(why: string): Promise<TaskError> {
     const message = `The changes of ${row.title} for node ${assignment.node} were dropped. ${why}`;
-    await recorded('failed', { type: 'error-text', value: message });
-    return taskFailure('changes-dropped', message);
+    return dropped(taskFailure('changes-dropped', message));
   }
 
   function notApplied(outcome: Exclude<ToolOutcome, { status: 'succeeded' }>, said: TurnEnd | undefined): TaskError {
@@ -202,33 +229,10 @@ async function attempt(
   }
 }
 
-/** The tool whose one call is the agent's turn. It fails by throwing: a failed turn is never tried again without a layer. */
-function turnTool(isHeld: boolean, work: (place: TurnPlace) => Promise<TurnEnd>): AnyTool {
-  return defineTool({
-    name: AGENT_TURN,
-    description: "Runs one turn of an agent's own program.",
-    input: z.strictObject({ agent: z.string() }),
-    output: z.strictObject({ output: json }),
-    risk: 'low',
-    effects: { kind: 'files', onLayer: true },
-    async handler(_, place) {
-      const { root } = place;
-      if (root === null) return fail('An agent needs a working directory.');
-      const end = await work({ ...place, root });
-      if (end.kind === 'answered') return { ...succeed({ output: end.output }), ...(isHeld && { hold: true }) };
-      throw new TurnFailed(end.kind === 'failed' ? end.error.message : end.reason);
-    },
-  });
-}
-
-class TurnFailed extends Error {
-  override readonly name = 'TurnFailed';
-}
-
 function noLayer({ node, directory }: Assignment): TaskError {
   return taskFailure(
     'no-layer',
-    `Node ${node} wants its changes shown before they are applied, and ${directory} cannot have layers here. Use apply="auto", or see \`signalbox doctor\`.`,
+    `Node ${node} wants its changes shown or checked before they are applied, and ${directory} cannot have layers here. Use apply="auto" without a check, or see \`signalbox doctor\`.`,
   );
 }
 

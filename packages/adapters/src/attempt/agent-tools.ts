@@ -1,4 +1,4 @@
-import type { AnyTool, HeldChanges, HeldChoice, ToolOutcome, ToolRunner } from '@signalbox/state';
+import type { AnyTool, HeldChanges, HeldCheck, HeldChoice, ToolOutcome, ToolRunner } from '@signalbox/state';
 
 /** The tools of one attempt, and their runner. */
 export interface AgentTools {
@@ -13,6 +13,8 @@ export interface AgentTools {
   held?(call: string): HeldChanges | undefined;
   /** The effect of held changes on the directory, as text for people. */
   heldDiff?(call: string): Promise<string>;
+  /** Runs a command for the shell on the directory with the held changes of a call. What it writes is dropped. */
+  check?(call: string, command: string, signal: AbortSignal): Promise<HeldCheck>;
   /** Ends a call whose changes are held. Undefined if the directory changed again: the person must be asked again. */
   settle?(call: string, choice: HeldChoice): Promise<ToolOutcome | undefined>;
   close(): Promise<void>;

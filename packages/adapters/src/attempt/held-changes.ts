@@ -1,6 +1,7 @@
 import type { Json } from '@signalbox/model';
 import type { AgentQuestion, Resolution } from '@signalbox/runs';
 import { type HeldChanges, type HeldChoice, heldChoice, isRootMoved } from '@signalbox/state';
+import type { TurnCheck } from './turn-check.ts';
 
 const SHOWN = 50;
 
@@ -38,7 +39,7 @@ export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
 export function reviewQuestion(
   call: string,
   held: HeldChanges,
-  of: { readonly title: string; readonly diff: string },
+  of: { readonly title: string; readonly diff: string; readonly check?: TurnCheck },
 ): AgentQuestion {
   const options: readonly { readonly id: HeldChoice; readonly label: string }[] = [
     { id: 'apply-all', label: 'Apply' },
@@ -50,9 +51,15 @@ export function reviewQuestion(
     call: `${call}:review:${held.round}`,
     kind: 'choice',
     proposal: {
-      prompt: `${of.title} is done. Apply its ${what}?`,
+      prompt: `${of.title} is done.${of.check === undefined ? '' : ` Its check ${of.check.says}.`} Apply its ${what}?`,
       options: options.map(option => ({ ...option })),
-      context: { directory: held.root, paths: paths.slice(0, SHOWN), total: paths.length, diff: of.diff },
+      context: {
+        directory: held.root,
+        paths: paths.slice(0, SHOWN),
+        total: paths.length,
+        ...(of.check && { check: of.check }),
+        diff: of.diff,
+      },
     },
   };
 }

@@ -40,6 +40,7 @@ export type FailureCode =
   | 'agent-refused'
   | 'agent-cost-unknown'
   | 'changes-dropped'
+  | 'check-failed'
   | 'no-layer'
   | 'changes-not-applied';
 

@@ -1,4 +1,5 @@
 export { doctorAgents } from '../agent-doctor/agent-doctor.ts';
+export { layersFor } from '../doctor/layer-check.ts';
 export { type AgentJobs, openAgentJobs } from './agent-jobs.ts';
 export { type AgentRegister, openAgentRegister } from './agent-register.ts';
 export {

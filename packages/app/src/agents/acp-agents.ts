@@ -97,8 +97,8 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
   return {
     async run(assignment, session) {
       const choice = register.choose(assignment);
-      if (choice.kind === 'builtin' && (assignment.apply ?? 'auto') !== 'auto')
-        return { kind: 'failed', error: notHeld(assignment) };
+      const isHeld = (assignment.apply ?? 'auto') !== 'auto' || assignment.check !== undefined;
+      if (choice.kind === 'builtin' && isHeld) return { kind: 'failed', error: notHeld(assignment) };
       if (choice.kind === 'builtin') return builtin.run(assignment, session);
       if (choice.kind === 'missing') return { kind: 'failed', error: notInstalled(assignment, choice.message) };
       if (await hasCostLimit(store, assignment.run)) costLimited.add(assignment.run);
@@ -117,12 +117,24 @@ export function taskOverIn(store: Pick<RunReader, 'task'>): (run: string, task: 
   };
 }
 
+/** Whether nobody needs the held changes of a task any more. A `Keep` may need those of a turn that is done, until its run is completed. */
+export function changesOverIn(store: Pick<RunReader, 'task' | 'run'>): (run: string, task: string) => Promise<boolean> {
+  const isOver = taskOverIn(store);
+  return async (run, task) => {
+    if (!(await isOver(run, task))) return false;
+    const known = taskId.safeParse(task);
+    const found = known.success ? await store.task(run as RunId, known.data) : undefined;
+    return found?.status !== 'done' || (await store.run(run as RunId))?.status === 'completed';
+  };
+}
+
 function notInstalled({ node }: Assignment, why: string): TaskError {
   return { class: 'terminal', code: 'agent-missing', message: `The agent of node ${node} cannot be used. ${why}` };
 }
 
-function notHeld({ node, apply }: Assignment): TaskError {
-  const message = `Node ${node} has apply="${apply}", and its agent is the built-in one, whose tools write files at once. Name an installed agent as its plugin (signalbox agents ls), or use apply="auto".`;
+function notHeld({ node, apply = 'auto' }: Assignment): TaskError {
+  const what = apply === 'auto' ? 'a check' : `apply="${apply}"`;
+  const message = `Node ${node} has ${what}, and its agent is the built-in one, whose tools write files at once. Name an installed agent as its plugin (signalbox agents ls), or use apply="auto" without a check.`;
   return { class: 'terminal', code: 'apply-refused', message };
 }
 

@@ -5,6 +5,7 @@ import {
   type ErrorEnvelope,
   err,
   failure,
+  type Json,
   ok,
   type Result,
   type SecretFilter,
@@ -15,6 +16,7 @@ import type { Assignment } from '@signalbox/runs';
 import {
   type AnyTool,
   type CheckpointLog,
+  checkHeldCall,
   checkpointUnknown,
   createExecutionState,
   createResources,
@@ -28,6 +30,7 @@ import {
   globFiles,
   grepFiles,
   type HeldChanges,
+  type HeldCheck,
   type HeldChoice,
   type HostFilesystem,
   heldCall,
@@ -60,10 +63,16 @@ import { readCommandSettings } from '../sandbox/command-config.ts';
 import { withUnconfinedHint } from '../sandbox/unconfined-hint.ts';
 import { checkpointFolder, placeFile, readPlace, recordKept, type TaskPlace } from '../undo/checkpoint-files.ts';
 
+/** How long the check of an agent's changes may take. */
+const CHECK_MS = 1_800_000;
+
 /** The tools of agents on their directories. Every call is a transaction whose traces are in the data directory. */
 export interface AgentTools {
   /** `more` is offered besides the tools at hand. */
-  open(assignment: Assignment, more?: readonly AnyTool[]): Promise<Result<ToolBench, ErrorEnvelope>>;
+  open(
+    assignment: Pick<Assignment, 'run' | 'task' | 'directory'>,
+    more?: readonly AnyTool[],
+  ): Promise<Result<ToolBench, ErrorEnvelope>>;
   /** The sandbox of this machine, looked for once. */
   sandbox(): Promise<SandboxDetection>;
   /** The tools that agents have on every directory. */
@@ -89,6 +98,7 @@ interface ToolBench {
   held(call: string): HeldChanges | undefined;
   /** The files of held changes against those of the directory now. */
   heldDiff(call: string): Promise<string>;
+  check(call: string, command: string, signal: AbortSignal): Promise<HeldCheck>;
   settle(call: string, choice: HeldChoice): Promise<ToolOutcome | undefined>;
   close(): Promise<void>;
 }
@@ -171,6 +181,13 @@ export function openAgentTools(
         async heldDiff(call) {
           const held = heldCall(state, call);
           return held === undefined ? '' : (secrets?.text ?? String)(await diffOfHeld(place('layers'), held));
+        },
+        async check(callId, command, signal) {
+          const tool = commandTool(dataDirectory, await detected());
+          const input = { command: ['/bin/sh', '-c', command], timeoutMs: CHECK_MS };
+          const checked = await checkHeldCall({ state, callId, tool, input, signal });
+          if (secrets === undefined || !('value' in checked) || checked.value === undefined) return checked;
+          return { ...checked, value: JSON.parse(secrets.text(JSON.stringify(checked.value))) as Json };
         },
         async settle(call, choice) {
           const tool = tools.find(({ name }) => name === heldCall(state, call)?.call.tool);

@@ -29,6 +29,7 @@ export function assignmentOf(
     planDirectory: plan,
     ...(data.plugin === undefined ? {} : { plugin: data.plugin }),
     ...(data.apply === undefined ? {} : { apply: data.apply }),
+    ...(data.check === undefined ? {} : { check: data.check }),
     ...(data.model === undefined ? {} : { model: data.model }),
     ...(data.system === undefined ? {} : { system: data.system }),
     ...(data.tools === undefined ? {} : { tools: data.tools }),

@@ -3,6 +3,7 @@ import { type HumanNode, type StartDoubts, type TaskOutcome, type TaskProgress, 
 import type { AgentRunner, NodeKey } from '@signalbox/runs';
 import { thrownStorageFault } from '@signalbox/store';
 import type { SessionPorts } from '../agents/agent-session.ts';
+import type { AgentTools } from '../agents/agent-tools.ts';
 import { doAgentWork } from '../agents/agent-work.ts';
 import type { DecisionDesk } from '../decisions/decision-desk.ts';
 import { DecisionFault } from '../decisions/decision-desk.ts';
@@ -10,6 +11,7 @@ import { kindOf, outcomeOf, proposalOf } from '../decisions/human-proposal.ts';
 import { askAboutLimit } from '../decisions/limit-decisions.ts';
 import { askAboutDeaths } from '../decisions/owner-deaths.ts';
 import { askAboutOutcome } from '../decisions/unknown-outcomes.ts';
+import { keepOne } from '../keep/keep-one.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { RemoteRequest } from '../threads/thread-api.ts';
 import { stopVerdict } from './run-budget.ts';
@@ -31,6 +33,8 @@ export interface HostExecutor {
 
 export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'> {
   readonly agents: AgentRunner;
+  /** What agents left behind. */
+  readonly tools?: AgentTools | undefined;
   /** Work that failed because of a full disk starts again when there is space. */
   readonly storage: Pick<StorageDesk, 'room'>;
   /** Called with every verdict on a run. */
@@ -77,6 +81,7 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
     try {
       const { by } = workEntry(node.kind);
       if (by === 'person') return await askPerson(decisions, request);
+      if (by === 'host') return await keepOne(ports, request);
       if (by !== 'agent') throw new Bug(`the ${node.kind} ${node.id} is no work of the host`);
       const record = await reader.run(run);
       if (record === undefined) throw new Bug(`run ${run} does work and is not there`);

@@ -10,7 +10,7 @@ export type {
   StorageStanding,
 } from '@signalbox/model';
 export { defectWords, nodeKindFacts, runId, runStatus, timerDue } from '@signalbox/model';
-export type { PlanPreview, TraceEntry, TreeNode } from '@signalbox/plan';
+export type { KeepAttempt, Kept, PlanPreview, TraceEntry, TreeNode } from '@signalbox/plan';
 export { treeToXml } from '@signalbox/plan';
 export type {
   ArtifactRecord,
@@ -44,6 +44,7 @@ export {
   transitionsIn,
 } from '@signalbox/runs';
 export { openReader, type Reader, readOwner, thrownDamage } from '@signalbox/store';
+export { agentsOfRun } from '../agents/agents-of-run.ts';
 export type { ActivityFact } from '../agents/host-activity.ts';
 
 export { type BackupReport, backupHome, restoreHome } from '../backup/backup-home.ts';
@@ -60,6 +61,7 @@ export { lineageOf } from '../forks/lineage.ts';
 export { type Rollback, type RollbackRequest, unconfirmedRollback } from '../forks/rollback.ts';
 
 export { createRunInspection } from '../inspection/run-inspection.ts';
+export { type AttemptFacts, attemptFacts } from '../keep/attempt-facts.ts';
 export { correlationOf } from '../logs/correlation.ts';
 
 export {

@@ -4,7 +4,7 @@ import { ok, type RecoveryNote, thrownText, timestampOf } from '@signalbox/model
 import type { AgentRunner, TurnSurface } from '@signalbox/runs';
 import { type AgentJobs, openAgentJobs } from '../agent-register/agent-jobs.ts';
 import { type AgentRegister, openAgentRegister } from '../agent-register/agent-register.ts';
-import { acpAgents, taskOverIn } from '../agents/acp-agents.ts';
+import { acpAgents, changesOverIn, taskOverIn } from '../agents/acp-agents.ts';
 import { openAgentHomes } from '../agents/agent-homes.ts';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
@@ -165,7 +165,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
 
   async function recover(): Promise<readonly RecoveryNote[]> {
     const isOver = taskOverIn(store);
-    const done = await tools.recover(isOver);
+    const done = await tools.recover(changesOverIn(store));
     const dropped = done.flatMap(({ evaluation, outcome }) =>
       evaluation === undefined || outcome.kind !== 'dropped'
         ? []

@@ -127,6 +127,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     decisions,
     storage,
     agents,
+    tools: options.tools,
     rateLimits,
     activity,
     secrets: filter,

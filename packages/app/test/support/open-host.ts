@@ -74,7 +74,7 @@ export function testHostOf(folder: string, host: RunHost, store: Store, close: (
 }
 
 export const planText = (body: string, state = 'z.object({})', extra = ''): string => `
-import { definePlan, Agent, Each, Human, If, Parallel, Phase, Step, SubPlan, Task, While } from 'signalbox';
+import { definePlan, Agent, Each, Human, If, Keep, Parallel, Phase, Step, SubPlan, Task, While } from 'signalbox';
 import * as z from 'zod';
 ${extra}
 export default definePlan({ name: 'test', input: z.any(), state: ${state}, render: ctx => (<>${body}</>) });

@@ -139,6 +139,7 @@ export function createAttempts(base: EngineBase, subPlans: SubPlans, files: File
             return runTimer(timerDue(waited) ?? dueOf((node as TimerNode).data, task.createdAt), clock);
           case 'person':
           case 'agent':
+          case 'host':
             return executor.execute(started);
         }
       };

@@ -1,7 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { el } from '../../test/elements.ts';
-import { Agent, Claude, Each, Effect, If, Parallel, Phase, Step, Switch, Task, While } from '../nodes/components.ts';
+import {
+  Agent,
+  Claude,
+  Each,
+  Effect,
+  If,
+  Keep,
+  Parallel,
+  Phase,
+  Step,
+  Switch,
+  Task,
+  While,
+} from '../nodes/components.ts';
 import { EventValidationError, PlanError } from '../plan-error.ts';
 import { Fragment, isElement } from './element.ts';
 import { jsxDEV } from './jsx-dev-runtime.ts';
@@ -59,6 +72,21 @@ describe('props', () => {
   it('[P301] an agent says when its changes are applied', () => {
     expect(el(Claude, { apply: 'ask', prompt: 'Do it.', line: 3 }).props).toMatchObject({ apply: 'ask' });
     expect(() => el(Claude, { apply: 'later', prompt: 'Do it.', line: 3 } as never)).toThrow('apply: ');
+  });
+
+  it('[A803] a Keep names nodes, each once, and who decides', () => {
+    const from = ['one', 'two'];
+    expect(el(Claude, { apply: 'hold', check: 'npm test', prompt: 'Do it.', line: 3 }).props).toMatchObject({
+      apply: 'hold',
+    });
+    expect(el(Keep, { from, apply: 'check', line: 3 }).props).toMatchObject({ from, apply: 'check' });
+    for (const [props, why] of [
+      [{ from: [] }, 'from: '],
+      [{ from: ['one', 'one'] }, 'from: names a node twice'],
+      [{ from: ['none'] }, 'from: "none" is the answer that keeps nothing'],
+      [{ from, apply: 'auto' }, 'apply: '],
+    ] as const)
+      expect(() => el(Keep, { ...props, line: 3 } as never)).toThrow(why);
   });
 
   it('[P300] an agent names its plugin; an Agent without one names a model', () => {

@@ -94,8 +94,16 @@ export interface VendorAgentProps<Schema extends OutputSchema>
   readonly resume?: 'continue' | 'restart' | 'fail';
   /** Whether a person must allow every change; `skip` by default. Risky calls are asked for anyway. */
   readonly permissions?: 'gated' | 'skip';
-  /** When the changes of an installed agent reach the directory: `auto` unless told otherwise; `ask`: after a person saw them. */
-  readonly apply?: 'ask' | 'auto' | 'never';
+  /**
+   * When the changes of an installed agent reach the directory: `auto` unless told otherwise; `ask`: after a person saw them; `hold`: when
+   * a `Keep` says so.
+   */
+  readonly apply?: 'ask' | 'auto' | 'never' | 'hold';
+  /**
+   * A command for the shell, such as `npm test`, that is run on the changes of an installed agent before they are applied: confined, without
+   * a network, and nothing that it writes stays. With `apply="auto"` they are applied only if it succeeds.
+   */
+  readonly check?: string;
   readonly cwd?: string;
   readonly children?: PlanChild;
 }
@@ -124,6 +132,38 @@ export interface HumanProps<Schema extends OutputSchema> extends Observable<Outp
   /** Shown beside the question. */
   readonly context?: Json;
   readonly children?: PlanChild;
+}
+
+/** The attempts that a `Keep` compared, and the one whose changes it applied. */
+export interface Kept {
+  /** The id of an agent's node; null if nothing was kept. */
+  readonly kept: string | null;
+  readonly attempts: readonly KeepAttempt[];
+}
+
+export interface KeepAttempt {
+  readonly node: string;
+  readonly agent: string;
+  /** Why the agent failed; its changes were dropped. */
+  readonly error?: string;
+  readonly files: number;
+  readonly added: number;
+  readonly removed: number;
+  /** Without a check, or without changes to check, there is none. */
+  readonly check?: { readonly passed: boolean; readonly says: string; readonly output: string };
+  /** Undefined where the agent does not report them. */
+  readonly tokens?: number;
+  readonly costMicroUsd?: number;
+  readonly ms?: number;
+}
+
+export interface KeepProps extends Observable<Kept> {
+  /** Ids of agents' nodes with `apply="hold"` that are done, or that failed. */
+  readonly from: readonly string[];
+  /** `ask` a person (the default), apply the first whose `check` passed, or `never` apply anything. */
+  readonly apply?: 'ask' | 'check' | 'never';
+  /** The question to the person. */
+  readonly prompt?: string;
 }
 
 export interface SubPlanProps<Plan extends AnyPlan> extends Observable<Json> {
@@ -190,6 +230,8 @@ export const Human: <Schema extends OutputSchema = OutputSchema>(props: HumanPro
   'human',
   'Human',
 );
+/** Compares the changes that agents hold, applies those of one at most, and drops the others. */
+export const Keep: BuiltInComponent<KeepProps> = builtIn('keep', 'Keep');
 export const SubPlan: <Plan extends AnyPlan>(props: SubPlanProps<Plan>) => PlanElement = builtIn('subplan', 'SubPlan');
 /** Waits until a time or for a duration. Nothing has to run meanwhile: a timer that is due fires when its run is resumed. */
 export const Timer: BuiltInComponent<TimerProps> = builtIn('timer', 'Timer');

@@ -22,8 +22,8 @@ export interface ElementEntry {
 
 /** How the work of nodes of a kind is done. */
 export interface WorkEntry {
-  /** Who does it: the plan's own code, a child run, the clock, a person or an agent. */
-  readonly by: 'plan' | 'sub-plan' | 'clock' | 'person' | 'agent';
+  /** Who does it: the plan's own code, a child run, the clock, a person, an agent, or the host with what agents left. */
+  readonly by: 'plan' | 'sub-plan' | 'clock' | 'person' | 'agent' | 'host';
   /** What identifies the work (8.10): a node that succeeded runs again when this changes. */
   readonly signature: (data: never, environment: string) => JsonObject;
   /** What happens to the world if it runs twice. */

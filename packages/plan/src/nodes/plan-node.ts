@@ -29,12 +29,13 @@ interface AnswerCode {
 }
 export type AgentNode = { [Kind in AgentKind]: WithCode<Kind, AnswerCode> }[AgentKind];
 export type HumanNode = WithCode<'human', AnswerCode>;
+export type KeepNode = WithCode<'keep', { readonly handlers: NodeHandlers }>;
 export type SubPlanNode = WithCode<'subplan', { readonly handlers: NodeHandlers; readonly plan: AnyPlan }>;
 export type TimerNode = WithCode<'timer', { readonly handlers: NodeHandlers }>;
 export type EffectNode = WithCode<'effect', { readonly run: () => unknown; readonly cleanup?: () => void }>;
 export type LoopNode = { [Kind in LoopKind]: Base<Kind> }[LoopKind];
 
-export type RunnableNode = TaskNode | AgentNode | HumanNode | SubPlanNode | TimerNode;
+export type RunnableNode = TaskNode | AgentNode | HumanNode | KeepNode | SubPlanNode | TimerNode;
 type PlainNode = { [Kind in Exclude<NodeKind, RunnableKind | 'effect'>]: Base<Kind> }[Exclude<
   NodeKind,
   RunnableKind | 'effect'

@@ -8,6 +8,8 @@ import type { AgentKind, RunnableKind } from './node-kind.ts';
 import { code, common, count, label, name, plain } from './written-props.ts';
 
 const DEFAULT_RETRIES = 3;
+/** The answer to a `Keep` that keeps nothing. */
+export const KEEP_NONE = 'none';
 export const DEFAULT_MAX_TURNS = 50;
 /** A hundred years: a longer wait is a mistake, and its time could not be recorded. */
 const MAX_WAIT_MS = 100 * 365 * 24 * 60 * 60 * 1000;
@@ -38,7 +40,8 @@ const agentProps = {
   history: z.strictObject({ maxMessages: count.optional(), maxTokens: count.optional() }).optional(),
   resume: z.enum(['continue', 'restart', 'fail']).optional(),
   permissions: z.enum(['gated', 'skip']).optional(),
-  apply: z.enum(['ask', 'auto', 'never']).optional(),
+  apply: z.enum(['ask', 'auto', 'never', 'hold']).optional(),
+  check: name.optional(),
   cwd: name.optional(),
 };
 const agentData = z.strictObject({
@@ -58,7 +61,8 @@ const agentData = z.strictObject({
     .optional(),
   resume: z.enum(['continue', 'restart', 'fail']),
   permissions: z.enum(['gated', 'skip']),
-  apply: z.enum(['ask', 'auto', 'never']).optional(),
+  apply: z.enum(['ask', 'auto', 'never', 'hold']).optional(),
+  check: text.optional(),
   cwd: text.optional(),
 });
 
@@ -125,6 +129,12 @@ const humanData = z.strictObject({
     .optional(),
   schema: jsonObject.optional(),
   context: json.optional(),
+});
+const keepData = z.strictObject({
+  ...kept,
+  from: z.array(text).readonly(),
+  apply: z.enum(['ask', 'check', 'never']),
+  prompt: text.optional(),
 });
 const subPlanData = z.strictObject({ ...kept, plan: text, input: json.optional() });
 const timerData = z.strictObject({
@@ -199,6 +209,33 @@ export const workKinds = {
         schema: schema ?? null,
         context: context ?? null,
       }),
+      effects: () => 'none',
+      cutOff: 'goes on',
+    },
+  },
+  keep: {
+    data: keepData,
+    flow: 'leaf',
+    element: {
+      props: z.strictObject({
+        ...running,
+        from: z
+          .array(name)
+          .min(1)
+          .refine(ids => new Set(ids).size === ids.length, 'names a node twice')
+          .refine(ids => !ids.includes(KEEP_NONE), `"${KEEP_NONE}" is the answer that keeps nothing`),
+        apply: z.enum(['ask', 'check', 'never']).optional(),
+        prompt: text.optional(),
+      }),
+      between: 'nothing',
+      content({ props }) {
+        const { work, code } = divided(props);
+        return { code, data: present({ ...work, apply: props.apply ?? 'ask' }) };
+      },
+    } satisfies ElementEntry,
+    work: {
+      by: 'host',
+      signature: ({ from, apply }: z.infer<typeof keepData>) => ({ from: [...from], apply }),
       effects: () => 'none',
       cutOff: 'goes on',
     },

@@ -38,8 +38,13 @@ export interface Assignment {
   readonly tools?: { readonly allow?: readonly string[] | undefined; readonly deny?: readonly string[] | undefined };
   /** Whether a person must approve changes. Risky calls always need approval. */
   readonly permissions: 'gated' | 'skip';
-  /** When its changes reach the directory: at the end of its turn (`auto`, the default), after a person saw them, or never. */
-  readonly apply?: 'ask' | 'auto' | 'never';
+  /**
+   * When its changes reach the directory: at the end of its turn (`auto`, the default), after a person saw them, or never. `hold`: they
+   * stay held when the turn is over, for a `Keep` of the plan.
+   */
+  readonly apply?: 'ask' | 'auto' | 'never' | 'hold';
+  /** A command for the shell that is run on its changes before they are applied. With `auto` they are applied only if it succeeds. */
+  readonly check?: string;
   /** A JSON Schema for the output; without one the output is text. */
   readonly schema?: JsonObject;
   readonly maxTurns: number;

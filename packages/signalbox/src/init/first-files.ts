@@ -6,10 +6,16 @@ export interface FirstFile {
   readonly text: string;
 }
 
+export interface FirstFilesOptions {
+  readonly withManifest: boolean;
+  /** The agent of the plan: the name of an installed one, or `builtin`. Without one the plan needs no agent. */
+  readonly agent?: string | undefined;
+}
+
 /** The files of a new plan folder. It gets a `package.json` only if editors could not find the types otherwise. */
-export function firstFiles({ withManifest }: { readonly withManifest: boolean }): readonly FirstFile[] {
+export function firstFiles({ withManifest, agent }: FirstFilesOptions): readonly FirstFile[] {
   return [
-    { path: 'plan.tsx', text: PLAN },
+    { path: 'plan.tsx', text: agent === undefined ? PLAN : agentPlan(agent) },
     { path: 'tsconfig.json', text: TSCONFIG },
     ...(withManifest ? [{ path: 'package.json', text: PACKAGE }] : []),
   ];
@@ -68,6 +74,42 @@ export default definePlan({
   ),
 });
 `;
+
+/** A plan with one agent. The built-in agent needs a model, and applies its changes at once. */
+function agentPlan(agent: string): string {
+  const isBuiltin = agent === 'builtin';
+  const who = isBuiltin
+    ? `// The built-in agent works on any model: provider:model. It needs the provider's key, such as ANTHROPIC_API_KEY.`
+    : `// The agent works on a layer of this folder: nothing reaches the folder before you have seen it. "signalbox agents ls" lists others.`;
+  const props = isBuiltin
+    ? `plugin="builtin"\n      model={ctx.input.model}`
+    : `plugin=${JSON.stringify(agent)}\n      apply="ask"`;
+  const input = isBuiltin ? `\n    model: z.string().default('anthropic:claude-sonnet-5-5'),` : '';
+  return `// A plan describes what should be happening at every moment. It is rendered again whenever a value it reads changes.
+//   signalbox run plan.tsx
+//   signalbox run plan.tsx --input '{"task": "Add a README."}'
+${who}
+import { Agent, definePlan } from 'signalbox';
+import * as z from 'zod';
+
+export default definePlan({
+  name: 'first',
+  input: z.object({
+    task: z.string().default('Write a haiku about signals into haiku.txt.'),${input}
+  }),
+  // Durable state. Every change is committed with its reason: see "signalbox transitions".
+  state: z.object({ report: z.string().optional() }),
+  render: ctx => (
+    <Agent
+      id="work"
+      ${props}
+      prompt={ctx.input.task}
+      onFinished={report => ctx.state.set('report', report)}
+    />
+  ),
+});
+`;
+}
 
 const TSCONFIG = `{
   "compilerOptions": {

@@ -1,19 +1,24 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryTerminal } from '../../test/memory-terminal.ts';
 import { main } from '../main.ts';
 
 let folder = '';
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'init-'));
+  // Agents that this machine has are not the test's.
+  vi.stubEnv('PATH', '/nowhere');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 async function init(...args: readonly string[]) {
   const terminal = memoryTerminal();
-  const code = await main(['init', ...args], terminal);
+  const code = await main(['init', ...args, '--data-dir', path.join(folder, 'data')], terminal);
   return { code, printed: terminal.printed.join('\n'), complaints: terminal.complaints.join('\n') };
 }
 
@@ -40,6 +45,7 @@ describe('signalbox init', () => {
       directory: path.join(folder, 'beside'),
       written: ['plan.tsx', 'tsconfig.json'],
       typesInstalled: true,
+      agents: [],
     });
   });
 
@@ -56,6 +62,47 @@ describe('signalbox init', () => {
     expect(readdirSync(folder)).toEqual(['tsconfig.json']);
     expect(await init(folder, '--force')).toMatchObject({ code: 0 });
     expect(readFileSync(path.join(folder, 'tsconfig.json'), 'utf8')).toContain('"jsxImportSource": "signalbox"');
+  });
+
+  it('[X66] says how to add an agent where none is installed, and takes the built-in one', async () => {
+    const { printed } = await init(path.join(folder, 'none'));
+    expect(printed).toContain(
+      'No agent is installed; plans use the built-in one. Add one:\n  signalbox agents add claude\n',
+    );
+    expect(await init(path.join(folder, 'own'), '--agent', 'builtin')).toMatchObject({ code: 0 });
+    expect(readFileSync(path.join(folder, 'own/plan.tsx'), 'utf8')).toContain('plugin="builtin"');
+  });
+
+  it('[X66] names the agents that it finds, and puts one into the plan', async () => {
+    mkdirSync(path.join(folder, 'data'), { mode: 0o700 });
+    writeFileSync(
+      path.join(folder, 'data/config.json'),
+      JSON.stringify({ agents: { mine: { command: ['/bin/sh'] } } }),
+    );
+    const { printed } = await init(path.join(folder, 'plain'));
+    expect(printed).toMatch(/^Agents on this machine:\n {2}mine {8}mine \S+, from config\.json$/m);
+    expect(printed).toContain('signalbox do "fix the failing test" --with mine');
+    const wrong = await init(path.join(folder, 'wrong'), '--agent', 'nobody');
+    expect(wrong).toMatchObject({ code: 2, complaints: expect.stringContaining('"nobody" is not installed here') });
+    expect(readdirSync(folder)).not.toContain('wrong');
+    expect(await init(path.join(folder, 'with'), '--agent', 'mine')).toMatchObject({ code: 0 });
+    expect(readFileSync(path.join(folder, 'with/plan.tsx'), 'utf8')).toContain('plugin="mine"\n      apply="ask"');
+  });
+
+  it('[X66] asks the person at the terminal', async () => {
+    mkdirSync(path.join(folder, 'data'), { mode: 0o700 });
+    writeFileSync(
+      path.join(folder, 'data/config.json'),
+      JSON.stringify({ agents: { mine: { command: ['/bin/sh'] } } }),
+    );
+    const answers = ['nobody', 'mine'];
+    const terminal = { ...memoryTerminal(), ask: async () => answers.shift() };
+    const place = path.join(folder, 'asked');
+    expect(await main(['init', place, '--data-dir', path.join(folder, 'data')], terminal)).toBe(0);
+    expect([answers, readFileSync(path.join(place, 'plan.tsx'), 'utf8')]).toEqual([
+      [],
+      expect.stringContaining('plugin="mine"'),
+    ]);
   });
 
   it('says what is wrong where it cannot write', async () => {

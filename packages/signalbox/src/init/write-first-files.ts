@@ -14,11 +14,11 @@ export interface Initialised {
 /** Writes the first files of a plan folder: all of them, or none if one exists and `force` is not set. */
 export function writeFirstFiles(
   directory: string,
-  { force }: { readonly force: boolean },
+  { force, agent }: { readonly force: boolean; readonly agent?: string | undefined },
 ): { readonly ok: true; readonly value: Initialised } | { readonly ok: false; readonly error: ErrorEnvelope } {
   const typesInstalled = ancestorsOf(directory).some(folder => existsSync(path.join(folder, 'node_modules/signalbox')));
   const hasManifest = ancestorsOf(directory).some(folder => existsSync(path.join(folder, 'package.json')));
-  const files = firstFiles({ withManifest: !typesInstalled && !hasManifest });
+  const files = firstFiles({ withManifest: !typesInstalled && !hasManifest, agent });
   const there = files.map(file => file.path).filter(name => existsSync(path.join(directory, name)));
   if (there.length > 0 && !force) {
     const names = there.join(' and ');

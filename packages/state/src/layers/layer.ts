@@ -60,6 +60,8 @@ export interface Layers {
   readonly home: string;
   /** A new, empty layer of a directory (absolute, links resolved), or why it cannot have one. */
   open(root: string, call?: CallOfLayer): Promise<Result<Layer, NoLayerError>>;
+  /** A new, empty layer of a directory as a held layer of it shows it. What is written on it stays apart from the held layer. */
+  openOver(root: string, held: string): Promise<Result<Layer, NoLayerError>>;
   /** Mounts the next layer of a directory ahead. */
   prepare(root: string): void;
   /** Every later layer of this directory is refused, because a mount was. */

@@ -66,6 +66,8 @@ export interface Layering {
   /** Applies a layer's changes, or holds them if somebody else changed the same paths or the call asks for it. */
   settle(layer: Layer, call: LayerCall): Promise<LayerResult>;
   held(callId: string): HeldChanges | undefined;
+  /** A layer that shows the directory with the held changes of a call. Nothing that is written on it is kept. */
+  openHeld(callId: string): Promise<Result<Layer, NoLayerError>>;
   /** Carries out a person's choice about held changes. Refused if the root has changed since it was shown. */
   settleHeld(
     callId: string,
@@ -177,6 +179,12 @@ export function createLayering(options: LayeringOptions): Layering {
       }
     },
     held: heldOf,
+    async openHeld(callId) {
+      const held = heldOf(callId);
+      if (held === undefined) return err(noLayer(root, `call ${callId} has no changes that are held`));
+      if (!isPlace(root, held.place)) return err(noLayer(root, rootMoved(root).message));
+      return layers.openOver(root, held.layer);
+    },
     settleHeld: async (...asked) => {
       try {
         return await settleHeld(...asked);

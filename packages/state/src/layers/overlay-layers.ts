@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
-import { err, ok } from '@signalbox/model';
+import { err, ok, type Result } from '@signalbox/model';
 import * as z from 'zod';
 import { PATH_ONLY } from '../filesystem/closed-paths.ts';
 import { nodeHostFiles } from '../filesystem/host-files.ts';
@@ -8,7 +8,15 @@ import { isWithin } from '../filesystem/path-locks.ts';
 import { thrownReason } from '../filesystem/system-reason.ts';
 import { instantNear } from './filesystem-instant.ts';
 import { HELD, heldIn } from './held-changes.ts';
-import { type CallOfLayer, type Layer, type LayerEntry, type Layers, noLayer, type Standby } from './layer.ts';
+import {
+  type CallOfLayer,
+  type Layer,
+  type LayerEntry,
+  type Layers,
+  type NoLayerError,
+  noLayer,
+  type Standby,
+} from './layer.ts';
 import { mountsInside } from './mount-table.ts';
 import { makeNamespace, type Namespace } from './namespace.ts';
 import { createRemoval } from './remove-soon.ts';
@@ -43,23 +51,8 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
 
   return {
     home,
-    async open(root, call) {
-      const known = refused.get(root);
-      if (known !== undefined) return err(noLayer(root, known));
-      let mounted: MountedLayer | undefined;
-      try {
-        const reason = reasonAgainst(root, homeNow());
-        if (reason !== undefined) return err(noLayer(root, reason));
-        mounted = takeReady(root) ?? make(root);
-        const { directory } = mounted;
-        if (call !== undefined) fs.writeFileSync(`${directory}/${CALL}`, JSON.stringify(call), { mode: 0o600 });
-        removal.finishShared();
-        return ok(layerOf({ ...mounted, since: await instantNear(root, directory) }));
-      } catch (cause) {
-        if (mounted !== undefined) letGo(mounted);
-        return err(noLayer(root, thrownReason(cause)));
-      }
-    },
+    open: (root, call) => open(root, () => takeReady(root) ?? make(root), call),
+    openOver: (root, held) => open(root, () => make(root, `${homeNow()}/${held}/upper`)),
     prepare,
     refuse: (root, reason) => void refused.set(root, reason),
     remove: id => discard(`${home}/${id}`),
@@ -76,12 +69,35 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     },
   };
 
+  async function open(
+    root: string,
+    mount: () => MountedLayer,
+    call?: CallOfLayer,
+  ): Promise<Result<Layer, NoLayerError>> {
+    const known = refused.get(root);
+    if (known !== undefined) return err(noLayer(root, known));
+    let mounted: MountedLayer | undefined;
+    try {
+      const reason = reasonAgainst(root, homeNow());
+      if (reason !== undefined) return err(noLayer(root, reason));
+      mounted = mount();
+      const { directory } = mounted;
+      if (call !== undefined) fs.writeFileSync(`${directory}/${CALL}`, JSON.stringify(call), { mode: 0o600 });
+      removal.finishShared();
+      return ok(layerOf({ ...mounted, since: await instantNear(root, directory) }));
+    } catch (cause) {
+      if (mounted !== undefined) letGo(mounted);
+      return err(noLayer(root, thrownReason(cause)));
+    }
+  }
+
   function homeNow(): string {
     fs.mkdirSync(home, { recursive: true, mode: 0o700 });
     return fs.realpathSync(home);
   }
 
-  function make(root: string): MountedLayer {
+  /** `over`: the writes of another layer, which this one shows over the root. */
+  function make(root: string, over = ''): MountedLayer {
     const id = randomUUID();
     const directory = `${homeNow()}/${id}`;
     for (const path of [directory, `${directory}/upper`, `${directory}/work`]) files.mkdir(path, 0o700);
@@ -90,7 +106,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     files.chmod(`${directory}/upper`, Number(own.mode) & 0o7777);
     const namespace = makeNamespace({
       ...{ unshare: programs.unshare, isRoot, later: `${directory}/${ENTER}` },
-      first: { script: MOUNT, args: [root, directory, programs.mount, isRoot ? '' : ',userxattr'] },
+      first: { script: MOUNT, args: [root, directory, programs.mount, isRoot ? '' : ',userxattr', over] },
     });
     const place = { dev: String(own.dev), ino: String(own.ino) };
     return {
@@ -223,10 +239,13 @@ function attributesOf({ mode, uid, gid }: fs.BigIntStats): string {
 
 /**
  * Mounts the layer over the root and reports its process. The command that follows waits for its options until we have
- * entered the layer too. Directories are passed as descriptors: their names may contain characters that mount options cannot.
+ * entered the layer too. Directories are passed as descriptors, and the writes of
+ * another layer as the working directory: their names may contain characters that mount options cannot.
  */
 const MOUNT = `cd -- "$1" && exec 6<. 7<"$2/upper" 8<"$2/work" || exit 1
-"$3" -i -n -t overlay overlay -o "lowerdir=/proc/self/fd/6,upperdir=/proc/self/fd/7,workdir=/proc/self/fd/8,volatile$4" "$1" || exit 1
+over=
+if [ -n "$5" ]; then cd -- "$5" && over=.: || exit 1; fi
+"$3" -i -n -t overlay overlay -o "lowerdir=$over/proc/self/fd/6,upperdir=/proc/self/fd/7,workdir=/proc/self/fd/8,volatile$4" "$1" || exit 1
 exec 6<&- 7<&- 8<&-
 cd -- "$1" || exit 1
 echo "{\\"layer\\":$$}" >&3`;

@@ -1,5 +1,6 @@
 import type { Json, RunId, Timestamp } from '@signalbox/model';
 import { type AnyEvent, factsOfEvent, type StreamChunk } from '@signalbox/runs';
+import { agentIn } from '../../agents/agents-of-run.ts';
 
 /** From least to most severe. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'fatal'] as const;
@@ -66,10 +67,13 @@ export function lineOfChunk(
   clean: CleanData,
 ): LogLine {
   const cut = truncate(clean(redactNamed(payload)), MAX_TEXT);
-  const said = typeof cut.value === 'string' ? cut.value : JSON.stringify(cut.value);
+  const agent = kind === 'message' ? agentIn(cut.value) : undefined;
+  const text = typeof cut.value === 'string' ? cut.value : JSON.stringify(cut.value);
+  const said = agent === undefined ? text : `Its agent is ${agent.words}.`;
+  const isTalk = kind === 'token' || kind === 'thinking' || kind === 'message';
   return {
     timestamp: at,
-    level: kind === 'token' || kind === 'thinking' || kind === 'message' ? 'debug' : 'info',
+    level: isTalk && agent === undefined ? 'debug' : 'info',
     component: 'agent',
     run,
     node,
