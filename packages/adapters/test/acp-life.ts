@@ -13,6 +13,7 @@ import {
   createSession,
   createToolRunner,
   filesystem,
+  type InnerCalls,
   type LayerEntry,
   openHostContentStore,
   openHostFilesystem,
@@ -50,12 +51,15 @@ export interface AcpLifeOptions {
   readonly ports?: Partial<AcpPorts>;
   /** The agent works on a layer of the directory, which is not applied. */
   readonly isOnLayer?: boolean;
+  /** Tells its calls apart there. */
+  readonly inner?: InnerCalls;
   /** Replaces parts of an attempt's tools. */
   readonly tools?: Partial<AgentTools>;
 }
 
 /** A directory, and the echo agent as a process in it, without a sandbox. It outlives attempts. */
-export function openAcpLife({ row = {}, setup, ports = {}, tools = {}, isOnLayer = false }: AcpLifeOptions = {}) {
+export function openAcpLife(options: AcpLifeOptions = {}) {
+  const { row = {}, setup, ports = {}, tools = {}, isOnLayer = false, inner } = options;
   const base = fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-acp-'));
   const root = `${base}/root`;
   fs.mkdirSync(root);
@@ -89,7 +93,7 @@ export function openAcpLife({ row = {}, setup, ports = {}, tools = {}, isOnLayer
     handler(input, context) {
       const directory = fs.mkdtempSync(`${base}/layer-`);
       fs.mkdirSync(`${directory}/upper`);
-      return turn.handler(input, { ...context, layer: { directory } as LayerEntry });
+      return turn.handler(input, { ...context, layer: { directory } as LayerEntry, ...(inner && { inner }) });
     },
   });
   const benchFor = async (_: Assignment, turn: AnyTool) => {

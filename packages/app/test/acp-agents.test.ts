@@ -1,44 +1,13 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { detectSandbox } from '@signalbox/state';
-import { type EchoStep, echoAgentProgram, echoPrompt } from '@signalbox/testkit';
+import type { EchoStep } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
-import { planText } from './support/open-host.ts';
-import { openTestHome } from './support/open-scripted-home.ts';
+import { echoPlan, openEchoHome } from './support/open-echo-home.ts';
 import { until } from './support/until.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 const sandbox = await detectSandbox();
 const approve = { resolutionType: 'approve', rationale: 'fine', actionKind: 'review' } as const;
-
-/** A home with the echo agent as a command of its configuration, and a folder that it works in. */
-async function openEchoHome(
-  options: {
-    readonly folder?: string;
-    readonly env?: Record<string, string>;
-    readonly config?: object;
-    readonly resumeOnAnswer?: boolean;
-  } = {},
-) {
-  const { folder = temporaryFolder(), resumeOnAnswer = true } = options;
-  const data = path.join(folder, 'data');
-  const work = path.join(folder, 'work');
-  fs.mkdirSync(data, { recursive: true, mode: 0o700 });
-  fs.mkdirSync(work, { recursive: true });
-  const command = [process.execPath, echoAgentProgram];
-  const variables = ['ECHO_KEY', 'ECHO_AGENT'];
-  const agents = { echo: { command, title: 'Echo', variables, settings: { ECHO_SET: '{root}' } } };
-  fs.writeFileSync(path.join(data, 'config.json'), JSON.stringify({ agents, ...options.config }));
-  const env = { ECHO_KEY: 'seen-by-the-agent', OTHER_KEY: 'not-for-agents', ...options.env };
-  return { folder, data, work, ...(await openTestHome(folder, { env, resumeOnAnswer })) };
-}
-
-const echoPlan = (steps: readonly EchoStep[], props = '') =>
-  planText(
-    `<Agent id="agent" plugin="echo" cwd="work" prompt={${JSON.stringify(echoPrompt(steps))}} ${props}
-       onFinished={said => ctx.state.set('said', said)} onError={({ error }) => ctx.state.set('failed', error.message)} />`,
-    'z.object({ said: z.any(), failed: z.any() })',
-  );
 
 const edit: EchoStep = {
   ...{ do: 'ask', id: 'e', kind: 'edit', title: 'Write a.txt', name: 'Write', input: { file: 'a.txt' } },

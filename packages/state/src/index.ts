@@ -13,6 +13,7 @@ export {
   type ToolCheckpoint,
 } from './checkpoints/checkpoint-store.ts';
 export { forkAt } from './checkpoints/fork-at.ts';
+export { checkpointsFrom, innerCheckpoints, withoutInner } from './checkpoints/inner-checkpoints.ts';
 export {
   checkpointUnknown,
   rollbackToTool,
@@ -60,7 +61,8 @@ export { type DirectoryNode, sameNode, type TreeNode } from './filesystem/tree.t
 export { loadTree } from './filesystem/tree-codec.ts';
 export { createMemoryUndoLog, openHostUndoLog } from './filesystem/undo-log.ts';
 export { findLayers } from './layers/find-layers.ts';
-export { type HeldChanges, type HeldChoice, heldChoice, heldIn, isRootMoved } from './layers/held-changes.ts';
+export { HELD, type HeldChanges, type HeldChoice, heldChoice, heldIn, isRootMoved } from './layers/held-changes.ts';
+export { INNER, type InnerCalls, type InnerEnd } from './layers/inner-calls.ts';
 export {
   type LayerEntry,
   LayerRefused,

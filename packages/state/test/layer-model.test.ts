@@ -2,8 +2,10 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sized } from '../../../test/sized.ts';
-import { rollbackToTool, undoCall } from '../src/index.ts';
-import { temporaryDirectory, treeOf } from './builders.ts';
+import { differingPaths } from '../src/filesystem/tree.ts';
+import { rollbackToTool, treeAt, undoCall } from '../src/index.ts';
+import { must, temporaryDirectory, treeOf } from './builders.ts';
+import { takeTurn } from './inner-turn.ts';
 import { hasLayers, type LayeredPlace, openLayered } from './layered.ts';
 import { createDice } from './person-and-command.ts';
 
@@ -92,7 +94,52 @@ function separateNames(tree: string): void {
   spawnSync('find', ['.', '-type', 'f', '-links', '+1', '-exec', 'sh', '-c', separate, 'sh', '{}', '+'], { cwd: tree });
 }
 
+/** A turn of random inner calls, with random changes between them, whose inner calls are then undone from the last to the first. */
+async function playTurn(seed: number): Promise<void> {
+  const dice = createDice(seed);
+  const place: LayeredPlace = await openLayered(`${fs.realpathSync(directory.path)}/turn-${seed}`);
+  const { root, files, locks, checkpoints } = place;
+  let count = 0;
+  const script = () =>
+    Array.from({ length: 1 + dice(4) }, () => step(dice, count++).replaceAll(`'n\nl'`, 'nl')).join('; ');
+  await place.run(`${script()}; ${script()}; true`);
+  separateNames(root);
+  const told: string[] = [];
+  const hasGaps = dice(2) === 0;
+  const outcome = await takeTurn(place, async agent => {
+    for (let call = 0; call < 4; call++) {
+      if (hasGaps) await agent.run(`${script()}; true`);
+      const own = script();
+      told.push(own);
+      await agent.call(`inner-${call}`, `${own}; true`);
+    }
+  });
+  expect([seed, told, outcome]).toEqual([seed, told, expect.objectContaining({ status: 'succeeded' })]);
+  // A change outside of them may be in the way, and so may a file that was not kept.
+  let mayConflict = hasGaps;
+  for (let call = 3; call >= 0; call--) {
+    const checkpoint = checkpoints.get(`inner-${call}`);
+    if (checkpoint === undefined) continue;
+    const { tree } = must(await files.snapshot());
+    const undone = await undoCall({ files, checkpoint, locks });
+    const left = must(await files.snapshot()).tree;
+    if (!undone.ok) {
+      expect([seed, told, undone.error.code]).toEqual([seed, told, mayConflict ? 'state/conflict' : 'none']);
+      expect([seed, told, differingPaths(left, tree)]).toEqual([seed, told, []]);
+      continue;
+    }
+    const { lost } = undone.value;
+    mayConflict ||= lost.length > 0;
+    const wanted = treeAt([checkpoint], 'pre', tree);
+    if (lost.length === 0) expect([seed, told, differingPaths(left, wanted)]).toEqual([seed, told, []]);
+  }
+}
+
 describe.skipIf(!hasLayers)('scripts on layers', () => {
+  it('[S280] [S281] undo each inner call to what it found', async () => {
+    for (let seed = FIRST; seed < FIRST + SEEDS; seed++) await playTurn(seed);
+  });
+
   it('[S72] [S79] [S80] leave what they leave on a plain directory, and go back to every call', async () => {
     for (let seed = FIRST; seed < FIRST + SEEDS; seed++) await play(seed);
   });

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import type { UndoLog } from '../src/filesystem/undo-log.ts';
 import {
   type CheckpointStore,
   createPathLocks,
@@ -41,6 +42,7 @@ export interface LayeredPlace {
   readonly state: ExecutionState;
   readonly checkpoints: CheckpointStore;
   readonly locks: PathLocks;
+  readonly undoLog: UndoLog;
   readonly runner: ToolRunner;
   run(script: string, options?: RunOptions): Promise<ToolOutcome>;
   recover(): Promise<readonly Recovery[]>;
@@ -85,7 +87,7 @@ export async function openLayered(
   });
   let calls = checkpoints.list().length;
   return {
-    ...{ root, data, files, state, checkpoints, locks, runner },
+    ...{ root, data, files, state, checkpoints, locks, undoLog, runner },
     async run(script, { first = ':', meanwhile, signal, timeoutMs } = {}) {
       const known = new Set(begunIn(`${data}/layers`));
       const command = ['sh', '-c', meanwhile === undefined ? script : `${first}\n${PAUSE}\n${script}`];

@@ -55,7 +55,7 @@ export function agentRequests({ watch, desk, files, book, heard, lost }: Request
         const done = await desk.mayWrite(path, content);
         if (done === undefined) throw RequestError.invalidRequest(undefined, 'a person did not allow this write');
         const access = files.write(path, content);
-        done(access.kind === 'done');
+        await done(access.kind === 'done');
         reached(path, access);
         return {};
       }),

@@ -11,6 +11,7 @@ import type { AcpPorts, ChosenAgent } from './agent-process.ts';
 import { agentRequests } from './agent-requests.ts';
 import { openWire } from './agent-wire.ts';
 import { createCallNames } from './call-names.ts';
+import { followCalls } from './followed-calls.ts';
 import { layerTraces } from './layer-traces.ts';
 import type { LeftSession } from './left-session.ts';
 import { createPermissionDesk } from './permission-desk.ts';
@@ -51,7 +52,7 @@ export interface TurnContext {
 }
 
 /** Where the turn happens: the context of its call. */
-export type TurnPlace = Pick<ToolContext, 'refused' | 'layer' | 'signal'> & { readonly root: string };
+export type TurnPlace = Pick<ToolContext, 'refused' | 'layer' | 'inner' | 'signal'> & { readonly root: string };
 
 const PARK_MS = 600_000;
 const SILENCE_MS = 1_800_000;
@@ -91,6 +92,7 @@ export async function runTurn(
   const book = createTurnBook({
     ...{ assignment, row, names, mac, session, redact, now },
     ...{ violated: fail, lost: over.reject },
+    followed: place.inner === undefined ? undefined : followCalls(place.inner),
   });
   const model: ModelName = { provider: row.id, model: assignment.model ?? 'default' };
   const prefix = `acp/${ports.ids.mint()}`;

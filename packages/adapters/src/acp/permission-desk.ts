@@ -115,8 +115,8 @@ export function createPermissionDesk(context: DeskContext) {
   return {
     requested,
     /** Whether the agent may write a file: asks, unless an allowed call is under way. Undefined if not; otherwise to be called afterwards. */
-    async mayWrite(path: string, content: string): Promise<((hasWritten: boolean) => void) | undefined> {
-      if (book.explains(path)) return () => {};
+    async mayWrite(path: string, content: string): Promise<((hasWritten: boolean) => Promise<unknown>) | undefined> {
+      if (book.explains(path)) return async () => {};
       const toolCallId = `fs/write_text_file ${path}`;
       const told = { name: 'fs/write_text_file', kind: 'edit' as const, title: `Write ${path}` };
       const asked = await book.asked({ toolCallId, ...told, rawInput: { path, content }, rawOutput: undefined });
@@ -128,7 +128,11 @@ export function createPermissionDesk(context: DeskContext) {
         tellLater(asked, permission);
         return undefined;
       }
-      return hasWritten => book.ended(call, hasWritten ? 'succeeded' : 'failed');
+      await book.settled();
+      return hasWritten => {
+        book.ended(call, hasWritten ? 'succeeded' : 'failed');
+        return book.settled();
+      };
     },
     /** The session is an earlier one, in which these were not told or made yet. */
     continued(left: Pick<LeftSession, 'words' | 'wanted'>): void {

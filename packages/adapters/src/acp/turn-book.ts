@@ -15,6 +15,7 @@ import {
   toolOf,
 } from './asked-call.ts';
 import type { CallNames } from './call-names.ts';
+import type { CallStatus, FollowedCalls } from './followed-calls.ts';
 import { changes, mayChange, needsPerson, type Permission } from './permission.ts';
 import type { AgentRow } from './register.ts';
 import type { SessionUpdate, ToolCallFields } from './session-update.ts';
@@ -26,6 +27,8 @@ export interface BookContext {
   readonly mac: SecretMac;
   readonly session: Pick<AgentSession, 'keep' | 'stream'>;
   readonly redact: Redactor;
+  /** On a layer: tells apart what the calls change. */
+  readonly followed?: FollowedCalls | undefined;
   now(): number;
   /** A call ran without the question that it needed. */
   violated(error: TaskError): void;
@@ -73,7 +76,7 @@ const MAX_INPUT = 1_000_000;
 export type TurnBook = ReturnType<typeof createTurnBook>;
 
 export function createTurnBook(context: BookContext) {
-  const { assignment, row, session, redact, now, violated, lost } = context;
+  const { assignment, row, session, redact, followed, now, violated, lost } = context;
   const calls = new Map<string, BookedCall>();
   /** Exact tools that a person allowed for the rest of the session. */
   const always = new Set<string>();
@@ -90,13 +93,22 @@ export function createTurnBook(context: BookContext) {
   let pending = 0;
   let last: Promise<unknown> = Promise.resolve();
 
-  function keep(...entries: readonly unknown[]): void {
-    const plain = entries.map(entry => redact.data(plainData(entry)));
+  function then(work: () => Promise<unknown>): void {
     pending++;
     last = last
-      .then(() => session.keep(plain))
+      .then(work)
       .catch(lost)
       .finally(() => pending--);
+  }
+
+  function keep(...entries: readonly unknown[]): void {
+    const plain = entries.map(entry => redact.data(plainData(entry)));
+    then(() => session.keep(plain));
+  }
+
+  function follow(call: BookedCall, running: boolean): void {
+    const begun = followed?.begin(call, running);
+    if (begun !== undefined) then(() => begun);
   }
 
   function stream(kind: 'token' | 'thinking' | 'tool_start' | 'tool_end', payload: unknown): void {
@@ -170,10 +182,11 @@ export function createTurnBook(context: BookContext) {
       });
   }
 
-  function end(call: BookedCall, status: 'succeeded' | 'failed' | 'denied' | 'unknown', words?: string): void {
+  function end(call: BookedCall, status: CallStatus, words?: string): void {
     if (call.isEnded) return;
     start(call);
     call.isEnded = true;
+    const alone = followed?.end(call, status, redact.text(contentText(call.told)));
     const { told, name } = call;
     const ms = Math.max(0, Math.round(now() - call.startedAt));
     const tool = toolOf(told);
@@ -182,9 +195,21 @@ export function createTurnBook(context: BookContext) {
       status === 'succeeded'
         ? { type: 'json', value: resultOf(told) }
         : { type: 'error-text', value: words ?? (contentText(told) || `The agent reports that ${tool} ${status}.`) };
-    keep({ v: 1, kind: 'tool_ended', call: name, tool, status, output, ms, approval });
     const message = output.type === 'error-text' ? { message: output.value } : {};
-    stream('tool_end', { call: name, tool, outcome: status, ms, approval, ...message });
+    const entry = { v: 1, kind: 'tool_ended', call: name, tool, status, output, ms, approval };
+    const streamed = { call: name, tool, outcome: status, ms, approval, ...message };
+    if (alone === undefined) {
+      keep(entry);
+      stream('tool_end', streamed);
+      return;
+    }
+    then(async () => {
+      const notAlone = await alone;
+      const more = notAlone === undefined ? {} : { notAlone };
+      await session.keep([redact.data(plainData({ ...entry, ...more }))]);
+      stream('tool_end', { ...streamed, ...more });
+      for (const words of followed?.notes() ?? []) note(words);
+    });
   }
 
   function told(fields: ToolCallFields, isNew: boolean): BookedCall {
@@ -207,6 +232,7 @@ export function createTurnBook(context: BookContext) {
       return;
     }
     if (status === 'in_progress' && !needsPerson(kind, 'gated')) start(call);
+    if (status === 'in_progress') follow(call, true);
     if (status !== 'completed' && status !== 'failed') return;
     if (status === 'completed' && isUnasked(call)) violated(violation(call, 'without asking'));
     if (changes(kind) && call.permission === undefined && isFree(call)) changesAllowed++;
@@ -297,6 +323,7 @@ export function createTurnBook(context: BookContext) {
       if (permission.kind === 'allow') {
         if (permission.always) allowAlways(call.exact ?? exactTool(call.told));
         if (mayChange(call.told)) changesAllowed++;
+        follow(call, false);
         start(call);
       } else {
         wasDenied = true;
@@ -321,6 +348,7 @@ export function createTurnBook(context: BookContext) {
     answered(usage: Json): string {
       for (const call of calls.values())
         if (call.isStarted) end(call, 'unknown', 'The agent ended its turn without reporting how this call ended.');
+      if (followed !== undefined) then(followed.stop);
       flush({ usage });
       calls.clear();
       return lastText;
@@ -329,8 +357,13 @@ export function createTurnBook(context: BookContext) {
     closed(): void {
       flush({});
     },
-    /** Everything so far is durable. */
-    settled: () => last,
+    /** Everything so far is durable, and calls that may begin are told apart. */
+    async settled(): Promise<void> {
+      for (let seen: unknown; seen !== last; ) {
+        seen = last;
+        await last;
+      }
+    },
   };
 }
 

@@ -11,7 +11,14 @@ import {
   thrownMessage,
 } from '@signalbox/model';
 import type { NewRun, RunReader, RunRecord } from '@signalbox/runs';
-import { checkpointUnknown, type DirectoryNode, putFiles, type ToolCheckpoint, treeAt } from '@signalbox/state';
+import {
+  checkpointsFrom,
+  checkpointUnknown,
+  type DirectoryNode,
+  putFiles,
+  type ToolCheckpoint,
+  treeAt,
+} from '@signalbox/state';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { type CheckpointFacts, readCheckpoint, readCheckpoints } from '../undo/checkpoint-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
@@ -87,7 +94,7 @@ function picturesOf(
   const roots = new Set(recorded.flatMap(({ root }) => (root === undefined ? [] : [root])));
   const outer = [...roots].filter(root => ![...roots].some(other => other !== root && isInside(other, root)));
   return outer.flatMap(root => {
-    const own = recorded.filter(one => one.root === root);
+    const own = recorded.filter(one => one.root === root && one.within === undefined);
     if (at !== undefined && at.call.root === root) {
       return [{ root, facts: at.call, phase: at.isAfter ? ('post' as const) : ('pre' as const) }];
     }
@@ -168,13 +175,15 @@ async function pictured(
 ): Promise<Result<DirectoryNode, ErrorEnvelope>> {
   const files = tools.files(root, facts.place);
   if (!files.ok) return files;
-  const own = recorded.filter(one => one.root === root);
-  const chain: ToolCheckpoint[] = [];
-  for (const one of own.slice(own.indexOf(facts))) {
+  const own = recorded.filter(one => one.root === root && one.within === undefined);
+  const outer = facts.within ?? facts.call;
+  const list: ToolCheckpoint[] = [];
+  for (const one of own.slice(own.findIndex(({ call, task }) => call === outer && task === facts.task))) {
     const checkpoint = await readCheckpoint(one, files.value);
     if (!checkpoint.ok) return checkpoint;
-    chain.push(checkpoint.value);
+    list.push(checkpoint.value);
   }
+  const chain = checkpointsFrom(list, facts.call);
   const now = await files.value.snapshot();
   const tree = treeAt(chain, phase, now.ok ? now.value.tree : undefined);
   if (tree === undefined && !now.ok) return now;

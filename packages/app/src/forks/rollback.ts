@@ -1,14 +1,28 @@
 import path from 'node:path';
 import { deriveId, type ErrorEnvelope, err, failure, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
 import { eventsOf, hasRunEnded, type RunRecord, taskId } from '@signalbox/runs';
-import { type CallInRoot, checkpointUnknown, undoCalls } from '@signalbox/state';
+import {
+  type CallInRoot,
+  callChanges,
+  checkpointUnknown,
+  type HostFilesystem,
+  innerCheckpoints,
+  type ToolCheckpoint,
+  undoCalls,
+} from '@signalbox/state';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import type { Trust } from '../host/foreign-plan.ts';
 import { draftEvent } from '../host/run-events.ts';
 import { unknownCall, unknownRun } from '../host/run-failures.ts';
 import type { RunHost } from '../host/run-host.ts';
-import { type CheckpointFacts, readCallChanges, readCheckpoints } from '../undo/checkpoint-files.ts';
+import {
+  type CheckpointFacts,
+  readCallChanges,
+  readCheckpoint,
+  readCheckpoints,
+  readOuterCheckpoints,
+} from '../undo/checkpoint-files.ts';
 import { undoneCalls } from '../undo/undo-desk.ts';
 import { effectsNotAccepted } from './effects-outside.ts';
 import { isInside } from './fork-files.ts';
@@ -134,7 +148,7 @@ export function createRollback(ports: RollbackPorts): RunHost['rollback'] {
   async function tellUndone(calls: readonly UndoneCall[], by: string): Promise<Result<void, ErrorEnvelope>> {
     for (const run of new Set(calls.map(one => one.run))) {
       const events = [];
-      for (const { facts, changes } of calls.filter(one => one.run === run)) {
+      for (const { facts, changes } of calls.filter(one => one.run === run && one.isWhole)) {
         const task = await store.task(run, taskId.parse(facts.task));
         if (task === undefined) continue;
         const { call, tool } = facts;
@@ -157,6 +171,8 @@ export function createRollback(ports: RollbackPorts): RunHost['rollback'] {
 interface UndoneCall extends CallInRoot {
   readonly run: RunId;
   readonly facts: CheckpointFacts;
+  /** Not so for a part of a turn that belongs to none of its calls. */
+  readonly isWhole: boolean;
 }
 
 /** The prepared rollback. */
@@ -198,7 +214,7 @@ async function look(
   const { place, effects } = moment.value;
   const report: Rollback = {
     frame: place.frame,
-    calls: calls.value.map(one => ({ call: one.facts.call, tool: one.facts.tool })),
+    calls: calls.value.filter(one => one.isWhole).map(one => ({ call: one.facts.call, tool: one.facts.tool })),
     ...(record.workingDirectory !== undefined && { directory: record.workingDirectory }),
     paths: [],
     removed: [],
@@ -222,16 +238,19 @@ async function callsSince(
 ): Promise<Result<readonly UndoneCall[], ErrorEnvelope>> {
   const runs = await withSubPlans(store, record);
   const all = runs
-    .flatMap(run => readCheckpoints(tools.checkpoints(run.id)).map(one => ({ run: run.id, facts: one })))
+    .flatMap(run => readOuterCheckpoints(tools.checkpoints(run.id)).map(one => ({ run: run.id, facts: one })))
     .toSorted((a, b) => (a.facts.at < b.facts.at ? -1 : a.facts.at > b.facts.at ? 1 : 0));
-  const from = all.findIndex(one => one.run === record.id && one.facts.call === facts.call);
+  const outer = facts.within ?? facts.call;
+  const from = all.findIndex(one => one.run === record.id && one.facts.call === outer);
   const undone = new Set<string>();
   for (const run of runs) for (const call of await undoneCalls(store, run)) undone.add(call);
   const isInWorkspace = (root: string) => runs.some(({ workspace }) => workspace && isInside(workspace.path, root));
   const known = new Map<string, Awaited<ReturnType<typeof readCallChanges>>>();
   const found: UndoneCall[] = [];
+  // Of a turn that is rolled back to one of its own calls, only the rest is undone.
+  const isPart = (one: (typeof all)[number]) => facts.within !== undefined && one === all[from];
   const wanted = all
-    .slice(after ? from + 1 : from)
+    .slice(after && facts.within === undefined ? from + 1 : from)
     .filter(one => one.facts.changesFiles && !undone.has(one.facts.call));
   for (const one of wanted) {
     const { root, file, call } = one.facts;
@@ -239,13 +258,37 @@ async function callsSince(
     if (isInWorkspace(root)) continue;
     const files = tools.files(root, one.facts.place);
     if (!files.ok) return files;
-    const calls = wanted.filter(other => other.facts.file === file).map(other => other.facts.call);
-    const changes = known.get(file) ?? (await readCallChanges({ file, calls }, files.value));
+    if (isPart(one)) {
+      const parts = await partsFrom(one.facts, facts.call, after, files.value);
+      if (!parts.ok) return parts;
+      for (const part of parts.value) {
+        if (part.toolCallId !== outer && undone.has(part.toolCallId)) continue;
+        const own = { ...one.facts, call: part.toolCallId, tool: part.toolName };
+        found.push({ run: one.run, facts: own, root, changes: callChanges(part), isWhole: part.toolCallId !== outer });
+      }
+      continue;
+    }
+    const calls = wanted.filter(other => other.facts.file === file && !isPart(other)).map(other => other.facts.call);
+    const changes = known.get(file) ?? (await readCallChanges({ file, calls, undone }, files.value));
     known.set(file, changes);
     if (!changes.ok) return changes;
-    found.push({ ...one, root, changes: changes.value.get(call) ?? new Map() });
+    found.push({ ...one, root, changes: changes.value.get(call) ?? new Map(), isWhole: true });
   }
   return ok(found);
+}
+
+/** The parts of a turn from one of its own calls on, or after it. */
+async function partsFrom(
+  turn: CheckpointFacts,
+  call: string,
+  after: boolean,
+  files: HostFilesystem,
+): Promise<Result<readonly ToolCheckpoint[], ErrorEnvelope>> {
+  const checkpoint = await readCheckpoint(turn, files);
+  if (!checkpoint.ok) return checkpoint;
+  const parts = innerCheckpoints(checkpoint.value);
+  const at = parts.findIndex(one => one.toolCallId === call);
+  return ok(parts.slice(after ? at + 1 : at));
 }
 
 async function withSubPlans(store: Store, run: RunRecord): Promise<readonly RunRecord[]> {

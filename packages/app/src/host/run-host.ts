@@ -101,6 +101,8 @@ export interface UndoRequest {
   readonly attempt?: number | undefined;
   /** With `kept`: also brings back what changed since, as a copy beside it. */
   readonly copies?: boolean | undefined;
+  /** Also shows what the call changed. */
+  readonly diff?: boolean | undefined;
   /** Change nothing. */
   readonly dryRun?: boolean | undefined;
 }

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type RunId, runId } from '@signalbox/model';
+import { HELD, INNER } from '@signalbox/state';
 import { neededPart } from '@signalbox/store';
 import { namesIn } from '../names-in.ts';
 import { contentOf } from '../packed-file.ts';
@@ -8,6 +9,9 @@ import { openWrittenLengths } from '../run-journal/written-lengths.ts';
 
 /** Directories that hold one folder for each run. */
 const perRun = ['runs', 'checkpoints'] as const;
+
+/** The files of a layer that name blobs. Everything else below is somebody's work. */
+const ofLayers = [HELD, INNER];
 
 /** Files besides the database that may refer to blobs. Only these kinds: SQLite's lock files are SQLite's. */
 const roots = [...perRun, 'undo', 'sessions', 'snapshots', 'workflows'];
@@ -82,6 +86,8 @@ export function* textsOf(dataDirectory: string, going: ReadonlySet<RunId>): Gene
       if (!isPerRun || !going.has(name as RunId)) yield* textsUnder(path.join(dataDirectory, root, name));
     }
   }
+  for (const layer of namesIn(path.join(dataDirectory, 'layers')))
+    for (const name of ofLayers) yield* textsUnder(path.join(dataDirectory, 'layers', layer, name));
 }
 
 function* textsUnder(place: string): Generator<string> {

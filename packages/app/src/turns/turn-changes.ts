@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { DiffMetadata, Digest } from '@signalbox/model';
 import type { TaskId } from '@signalbox/runs';
 import { CHECKPOINTS_KEPT } from '@signalbox/state';
-import { placeFile, readCheckpoints } from '../undo/checkpoint-files.ts';
+import { placeFile, readOuterCheckpoints } from '../undo/checkpoint-files.ts';
 import { type Contents, snapshotDiff } from '../workspaces/snapshot-diff.ts';
 
 export interface TurnChanges {
@@ -19,7 +19,7 @@ export async function turnChanges(contents: Contents, folder: string, task: Task
   if (!existsSync(path.join(folder, placeFile(task)))) {
     return unknown('The snapshots of its tool calls are missing: they were collected or are on another machine.');
   }
-  const calls = readCheckpoints(folder).filter(call => call.task === task);
+  const calls = readOuterCheckpoints(folder).filter(call => call.task === task);
   const files = new Set<string>();
   const patches: string[] = [];
   for (const { from, to } of stretchesOf(calls)) {

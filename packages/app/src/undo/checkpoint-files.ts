@@ -26,6 +26,7 @@ import {
   resource,
   rootIdentity,
   type ToolCheckpoint,
+  withoutInner,
 } from '@signalbox/state';
 import * as z from 'zod';
 import { namesIn } from '../names-in.ts';
@@ -52,12 +53,21 @@ export interface CheckpointFacts {
   readonly place: RootIdentity | undefined;
   /** What its rollback overwrote or removed. */
   readonly kept: KeptFiles | undefined;
+  /** The call whose program made it, such as an agent's turn. Its changes are among those of that call. */
+  readonly within?: string | undefined;
   readonly file: string;
 }
 
 const keptFiles = z.strictObject({ digest, paths: z.array(z.string()).readonly() });
-const snapshot = z.looseObject({
-  resources: z.looseObject({ [filesystem.name]: z.looseObject({ root: digest }).optional() }),
+const tree = z.looseObject({ root: digest });
+const snapshot = z.looseObject({ resources: z.looseObject({ [filesystem.name]: tree.optional() }) });
+const innerCall = z.looseObject({
+  id: z.string(),
+  tool: z.string(),
+  outcome: z.enum(['succeeded', 'failed']),
+  summary: z.string().nullable(),
+  elapsedMs: z.number(),
+  at: timestamp,
 });
 const line = z.looseObject({
   toolCallId: z.string(),
@@ -69,6 +79,7 @@ const line = z.looseObject({
   pre: snapshot,
   post: snapshot.nullable(),
   kept: keptFiles.optional(),
+  stretches: z.array(z.looseObject({ call: innerCall.optional(), before: tree, after: tree })).optional(),
 });
 
 /** The folder with the checkpoints of a run's tool calls. */
@@ -78,11 +89,16 @@ export function checkpointFolder(dataDirectory: string, run: string): string {
 
 /**
  * The calls whose checkpoints are in a folder, in the order in which they ended; a torn line is left out. A call whose changes were held
- * has another line when they are applied, which counts.
+ * has another line when they are applied, which counts. Calls that the program of a call made are listed before it.
  */
 export function readCheckpoints(folder: string): readonly CheckpointFacts[] {
   const all = new Map(checkpointsIn(folder).map(one => [`${one.task} ${one.call}`, one]));
   return [...all.values()].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+/** The same without calls that the program of another call made: each change is in one of them. */
+export function readOuterCheckpoints(folder: string): readonly CheckpointFacts[] {
+  return readCheckpoints(folder).filter(({ within }) => within === undefined);
 }
 
 function checkpointsIn(folder: string): readonly CheckpointFacts[] {
@@ -96,23 +112,20 @@ function checkpointsIn(folder: string): readonly CheckpointFacts[] {
         const read = line.safeParse(parsedJson(text));
         if (!read.success) return [];
         const { toolCallId, toolName, outcome, recordedAt, elapsedMs, resultSummary, pre, post, kept } = read.data;
+        const where = { task, file, root: place?.root, place: place?.place };
+        const inner = (read.data.stretches ?? []).flatMap(({ call, before: from, after: to }): CheckpointFacts[] => {
+          if (call === undefined) return [];
+          const { id, tool, ...rest } = call;
+          const known = { outcome: rest.outcome, at: rest.at, elapsedMs: rest.elapsedMs, summary: rest.summary };
+          const changes = { changesFiles: true, beyond: false, before: from.root, after: to.root, kept: undefined };
+          return [{ call: id, tool, within: toolCallId, ...known, ...changes, ...where }];
+        });
         const before = pre.resources[filesystem.name]?.root;
         const after = post?.resources[filesystem.name]?.root;
         const changesFiles = after !== undefined && before !== after;
-        const facts = { outcome, at: recordedAt, elapsedMs, summary: resultSummary, before, after, kept, file };
+        const facts = { outcome, at: recordedAt, elapsedMs, summary: resultSummary, before, after, kept };
         const beyond = place?.beyond.includes(toolName) === true;
-        return [
-          {
-            call: toolCallId,
-            tool: toolName,
-            task,
-            changesFiles,
-            beyond,
-            root: place?.root,
-            place: place?.place,
-            ...facts,
-          },
-        ];
+        return [...inner, { call: toolCallId, tool: toolName, changesFiles, beyond, ...facts, ...where }];
       });
     });
 }
@@ -129,9 +142,13 @@ export async function readCheckpoint(
   return checkpoint === undefined ? err(checkpointUnknown(call, 'pre')) : ok(checkpoint);
 }
 
-/** The file changes of one task's calls, read once for all of them. */
+/** The file changes of one task's calls, read once for all of them, without those of inner calls that were undone. */
 export async function readCallChanges(
-  { file, calls }: { readonly file: string; readonly calls: readonly string[] },
+  {
+    file,
+    calls,
+    undone,
+  }: { readonly file: string; readonly calls: readonly string[]; readonly undone: ReadonlySet<string> },
   files: HostFilesystem,
 ): Promise<Result<ReadonlyMap<string, CallChanges>, ErrorEnvelope>> {
   const resources = createResources([resource(filesystem, files)]);
@@ -141,7 +158,7 @@ export async function readCallChanges(
   for (const call of calls) {
     const checkpoint = store.value.get(call);
     if (checkpoint === undefined) return err(checkpointUnknown(call, 'pre'));
-    found.set(call, callChanges(checkpoint));
+    found.set(call, callChanges(withoutInner(checkpoint, undone)));
   }
   return ok(found);
 }

@@ -9,15 +9,22 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import { eventsOf, type RunReader, type RunRecord, taskId } from '@signalbox/runs';
-import { type HostFilesystem, type LaterCall, type CallUndo as UndoneCall, undoCall } from '@signalbox/state';
+import {
+  type HostFilesystem,
+  type LaterCall,
+  type CallUndo as UndoneCall,
+  undoCall,
+  withoutInner,
+} from '@signalbox/state';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { draftEvent } from '../host/run-events.ts';
-import { unknownCall } from '../host/run-failures.ts';
 import type { UndoRequest } from '../host/run-host.ts';
 import type { Machine } from '../machine.ts';
+import { type Contents, snapshotDiff } from '../workspaces/snapshot-diff.ts';
 import { bringBackRecorded } from './bring-back.ts';
 import { type CheckpointFacts, type KeptCall, readCheckpoint, readCheckpoints, readKept } from './checkpoint-files.ts';
+import { noCheckpoint, stillHeld, undoneWithAll } from './no-checkpoint.ts';
 
 /** A tool call of a run, and whether it can be or was undone. */
 export interface CallCheckpoint
@@ -42,6 +49,8 @@ interface KeptAttempt {
 /** What undoing a call changes, or would change. Paths are relative to the directory. */
 export interface CallUndo extends UndoneCall {
   readonly directory?: string | undefined;
+  /** What the call changed, if requested. */
+  readonly diff?: string | undefined;
 }
 
 export interface UndoPorts {
@@ -70,7 +79,8 @@ export async function callCheckpoints(
     ({ file: _, before: __, after: ___, root, place: ____, kept: _____, ...rest }): CallCheckpoint => {
       const facts = isHeld(rest.call) ? { ...rest, outcome: 'held' as const } : rest;
       const more = keptBy(rolledBack.filter(one => one.call === facts.call && one.task === facts.task));
-      return { ...facts, node: nodes.get(facts.task), directory: root, undone: undone.has(facts.call), ...more };
+      const isUndone = undone.has(facts.call) || (facts.within !== undefined && undone.has(facts.within));
+      return { ...facts, node: nodes.get(facts.task), directory: root, undone: isUndone, ...more };
     },
   );
   const cutOff = rolledBack
@@ -119,28 +129,32 @@ export async function undoRecorded(
   const facts = readCheckpoints(tools.checkpoints(run.id)).find(one => one.call === call);
   const id = taskId.safeParse(facts?.task);
   const task = id.success ? await store.task(run.id, id.data) : undefined;
-  if (facts?.root === undefined || task === undefined) return err(unknownCall(run.id, call));
-  if ((await heldCalls(store, run)).has(call)) return err(stillHeld(call, run.id));
+  const held = await heldCalls(store, run);
+  if (facts?.root === undefined || task === undefined)
+    return err(await noCheckpoint({ store, tools }, run, call, held));
+  if (held.has(call)) return err(stillHeld(call, run.id));
+  const before = await undoneCalls(store, run);
+  if (facts.within !== undefined && before.has(facts.within)) return err(undoneWithAll(call, facts.within));
   const files = tools.files(facts.root, facts.place);
   if (!files.ok) return files;
   const checkpoint = await readCheckpoint(facts, files.value);
   if (!checkpoint.ok) return checkpoint;
   const later = async () => {
-    const undone = await undoneCalls(store, run);
     const others = readCheckpoints(tools.checkpoints(run.id)).filter(
-      one => one.call === facts.call || !undone.has(one.call),
+      one => one.call === facts.call || !before.has(one.call),
     );
     return laterCalls(others, facts, files.value);
   };
   const restored = await undoCall({
     files: files.value,
-    checkpoint: checkpoint.value,
+    checkpoint: withoutInner(checkpoint.value, before),
     locks: tools.locks,
     dryRun,
     later,
   });
   if (!restored.ok) return restored;
-  const inPlace = { ...restored.value, directory: facts.root };
+  const diff = request.diff === true ? { diff: await diffOf(store, facts) } : {};
+  const inPlace = { ...restored.value, directory: facts.root, ...diff };
   const undone = ok(facts.beyond ? withElsewhere(inPlace) : inPlace);
   if (dryRun) return undone;
   const { paths } = undone.value;
@@ -157,15 +171,14 @@ export async function undoRecorded(
 /** The calls whose changes wait for a person's decision. */
 async function heldCalls(reader: CallReader, run: Pick<RunRecord, 'id'>): Promise<ReadonlySet<string>> {
   const open = await reader.decisions({ run: run.id, status: ['open'] });
-  return new Set(open.flatMap(({ decision }) => /^(.*):changes:\d+$/s.exec(decision.call)?.[1] ?? []));
+  return new Set(open.flatMap(({ decision }) => /^(.*):(?:changes|review):\d+$/s.exec(decision.call)?.[1] ?? []));
 }
 
-function stillHeld(call: string, run: RunId): ErrorEnvelope {
-  return failure('state/nothing-to-undo', {
-    message: `Call ${call} has nothing to undo: its changes are held until a person decides, and none is applied.`,
-    suggestion: `Decide with: signalbox decisions --run ${run}`,
-    details: { call },
-  });
+/** The difference that a call made, or why it cannot be shown. */
+async function diffOf(contents: Contents, { before, after }: CheckpointFacts): Promise<string> {
+  if (before === undefined || after === undefined) return '';
+  const diff = await snapshotDiff(contents, before, after);
+  return diff.ok ? diff.value.patch : `# ${diff.error.message}\n`;
 }
 
 /** Later calls of a run in the same directory, as far as their changes are known. */
@@ -176,7 +189,9 @@ async function laterCalls(
 ): Promise<readonly LaterCall[]> {
   const from = all.findIndex(one => one.call === than.call && one.task === than.task);
   const found: LaterCall[] = [];
-  for (const { call, tool, root, before, after, changesFiles } of all.slice(from + 1)) {
+  // The call around it contains its own changes too.
+  const others = all.slice(from + 1).filter(({ call }) => call !== than.within);
+  for (const { call, tool, root, before, after, changesFiles } of others) {
     if (!changesFiles || root !== than.root || before === undefined || after === undefined) continue;
     const [pre, post] = [await files.decode({ root: before }), await files.decode({ root: after })];
     if (pre.ok && post.ok) found.push({ toolCallId: call, toolName: tool, before: pre.value, after: post.value });

@@ -66,6 +66,8 @@ export const undoBody = z.strictObject({
   attempt: z.int().positive().optional(),
   /** With `kept`: files that have changed since are restored too, as copies beside them. */
   copies: z.boolean().optional(),
+  /** Also show what the call changed. */
+  diff: z.boolean().optional(),
 });
 
 export const undoReport = z.object({
@@ -79,6 +81,8 @@ export const undoReport = z.object({
   conflicts: z.array(text).readonly().optional(),
   /** Where copies of those are put, if requested. */
   copies: z.array(text).readonly().optional(),
+  /** What the call changed, if asked for. */
+  diff: text.optional(),
 });
 
 /** The body of `POST /api/runs/:id/rollback`. */
@@ -134,6 +138,8 @@ const wireCheckpoint = z.object({
   /** It may have had effects that restoring files does not undo. */
   beyond: z.boolean(),
   undone: z.boolean(),
+  /** The call whose program made it, such as an agent's turn; its changes are among those of that call. */
+  within: text.optional(),
 });
 export type WireCheckpoint = z.infer<typeof wireCheckpoint>;
 

@@ -72,7 +72,7 @@ function leafOf(node: TreeNode | undefined): Leaf | undefined {
   return { kind, mode, uid, gid };
 }
 
-function sameLeaf(a: Leaf | undefined, b: Leaf | undefined): boolean {
+export function sameLeaf(a: Leaf | undefined, b: Leaf | undefined): boolean {
   if (a?.kind !== 'directory' || b?.kind !== 'directory') return sameNode(asNode(a), asNode(b));
   return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
 }
@@ -89,7 +89,7 @@ function asNode(leaf: Leaf | undefined): TreeNode | undefined {
   return leaf?.kind === 'directory' ? { ...leaf, entries: new Map() } : leaf;
 }
 
-function pair(before: Leaf | undefined, after: Leaf | undefined): { before?: Leaf; after?: Leaf } {
+export function pair(before: Leaf | undefined, after: Leaf | undefined): { before?: Leaf; after?: Leaf } {
   return { ...(before && { before }), ...(after && { after }) };
 }
 

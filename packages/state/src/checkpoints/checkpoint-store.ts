@@ -10,11 +10,14 @@ import {
   timestamp,
 } from '@signalbox/model';
 import * as z from 'zod';
+import { type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
+import { type InnerCall, innerCall } from '../layers/stretch.ts';
 import { type CompositeSnapshot, decodeSnapshot, encodeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { Resources } from '../snapshots/resources.ts';
 import type { StateError } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
 import { type CheckpointLog, createMemoryCheckpointLog } from './checkpoint-log.ts';
+import { innerCheckpoint } from './inner-checkpoints.ts';
 
 const outcome = z.enum(['succeeded', 'failed', 'unknown']);
 
@@ -29,6 +32,13 @@ const checkpointFacts = {
   kept: z.strictObject({ digest, paths: z.array(z.string()).readonly() }).optional(),
 };
 const checkpointV1 = z.strictObject({ version: z.literal(1), ...checkpointFacts, pre: json, post: json.nullable() });
+/** With the calls that its program made by itself. */
+const checkpointV2 = z.strictObject({
+  ...checkpointV1.shape,
+  version: z.literal(2),
+  stretches: z.array(z.strictObject({ call: innerCall.optional(), before: json, after: json })),
+});
+const checkpointLine = z.discriminatedUnion('version', [checkpointV1, checkpointV2]);
 
 /** A tool call with the state before it and, if it succeeded, after it. */
 export interface ToolCheckpoint {
@@ -42,6 +52,15 @@ export interface ToolCheckpoint {
   readonly recordedAt: z.infer<typeof timestamp>;
   /** Files that the rollback of the call overwrote or removed; they can be restored. */
   readonly kept?: KeptFiles | undefined;
+  /** Its file changes in order, if some of them belong to calls that its program made by itself. */
+  readonly stretches?: readonly CheckpointStretch[] | undefined;
+}
+
+/** A part of a call's file changes. */
+export interface CheckpointStretch {
+  readonly call?: InnerCall | undefined;
+  readonly before: FilesystemSnapshot;
+  readonly after: FilesystemSnapshot;
 }
 
 export type CheckpointError = ErrorEnvelope<'state/checkpoint-unknown' | 'state/checkpoint-unreadable'> | StateError;
@@ -52,6 +71,7 @@ export interface CheckpointStore {
   readonly file?: string;
   /** Throws the log's error if it cannot be written; the checkpoint still exists until a restart. */
   record(checkpoint: ToolCheckpoint, options?: { readonly durable?: boolean }): Promise<void>;
+  /** Of a call, or of one that its program made. */
   get(toolCallId: string): ToolCheckpoint | undefined;
   getPreSnapshot(toolCallId: string): CompositeSnapshot | null;
   getPostSnapshot(toolCallId: string): CompositeSnapshot | null;
@@ -62,13 +82,14 @@ export const CHECKPOINTS_KEPT = 100;
 
 export function createCheckpointStore(capacity = CHECKPOINTS_KEPT): CheckpointStore {
   const ring = new Map<string, ToolCheckpoint>();
+  const get = (id: string) => ring.get(id) ?? innerCheckpoint([...ring.values()], id);
   return {
     async record(checkpoint) {
       keep(ring, checkpoint, capacity);
     },
-    get: id => ring.get(id),
-    getPreSnapshot: id => ring.get(id)?.pre ?? null,
-    getPostSnapshot: id => ring.get(id)?.post ?? null,
+    get,
+    getPreSnapshot: id => get(id)?.pre ?? null,
+    getPostSnapshot: id => get(id)?.post ?? null,
     list: () => [...ring.values()],
   };
 }
@@ -111,13 +132,22 @@ function keep(ring: Map<string, ToolCheckpoint>, checkpoint: ToolCheckpoint, cap
   }
 }
 
-async function encodeCheckpoint(resources: Resources, { pre, post, ...facts }: ToolCheckpoint): Promise<string> {
-  return JSON.stringify({
+async function encodeCheckpoint(
+  resources: Resources,
+  { pre, post, stretches, ...facts }: ToolCheckpoint,
+): Promise<string> {
+  const line = {
     version: 1,
     ...facts,
     pre: await encodeSnapshot(resources, pre),
     post: post === null ? null : await encodeSnapshot(resources, post),
-  });
+  };
+  const files = resources.get(filesystem);
+  if (stretches === undefined || files === undefined) return JSON.stringify(line);
+  const encoded = [];
+  for (const { call, before, after } of stretches)
+    encoded.push({ call, before: await files.encode(before), after: await files.encode(after) });
+  return JSON.stringify({ ...line, version: 2, stretches: encoded });
 }
 
 async function decodeCheckpoint(
@@ -125,13 +155,25 @@ async function decodeCheckpoint(
   line: string,
   number: number,
 ): Promise<Result<ToolCheckpoint, CheckpointError>> {
-  const parsed = checkpointV1.safeParse(jsonOf(line));
+  const parsed = checkpointLine.safeParse(jsonOf(line));
   if (!parsed.success) return err(unreadable(number, parsed.error.issues[0]?.message ?? 'not valid'));
-  const { version: _, pre, post, ...facts } = parsed.data;
+  const { version: _, pre, post, ...more } = parsed.data;
+  const { stretches: encoded, ...facts } = { stretches: undefined, ...more };
   const before = await decodeSnapshot(resources, pre);
   if (!before.ok) return before;
   const after = post === null ? ok(null) : await decodeSnapshot(resources, post);
-  return after.ok ? ok({ ...facts, pre: before.value, post: after.value }) : after;
+  if (!after.ok) return after;
+  const whole = { ...facts, pre: before.value, post: after.value };
+  const files = resources.get(filesystem);
+  if (encoded === undefined || files === undefined) return ok(whole);
+  const stretches: CheckpointStretch[] = [];
+  for (const one of encoded) {
+    const [own, other] = [await files.decode(one.before), await files.decode(one.after)];
+    if (!own.ok) return own;
+    if (!other.ok) return other;
+    stretches.push({ ...(one.call && { call: one.call }), before: own.value, after: other.value });
+  }
+  return ok({ ...whole, stretches });
 }
 
 function jsonOf(line: string): Json | undefined {

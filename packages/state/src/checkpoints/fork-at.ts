@@ -6,6 +6,7 @@ import type { Resources } from '../snapshots/resources.ts';
 import { type StateError, snapshotMismatch } from '../snapshots/snapshot-error.ts';
 import { restoreAll } from '../snapshots/two-phase-restore.ts';
 import type { CheckpointStore } from './checkpoint-store.ts';
+import { checkpointsFrom } from './inner-checkpoints.ts';
 import {
   boundarySnapshot,
   type CheckpointUnknownError,
@@ -75,8 +76,7 @@ async function wholeFiles(
   toolCallId: string,
   phase: ToolPhase,
 ): Promise<Result<FilesystemSnapshot | undefined, StateError>> {
-  const all = state.checkpoints?.list() ?? [];
-  const chain = all.slice(all.findIndex(one => one.toolCallId === toolCallId));
+  const chain = checkpointsFrom(state.checkpoints?.list() ?? [], toolCallId);
   const files = state.resources.get(filesystem);
   const known = boundarySnapshot(state, toolCallId, phase)?.resources.get(filesystem.name);
   if (files === undefined || (known as FilesystemSnapshot | undefined)?.tree.partial !== true) return ok(undefined);

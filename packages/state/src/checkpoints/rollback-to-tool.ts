@@ -7,6 +7,7 @@ import { conflict, type StateError } from '../snapshots/snapshot-error.ts';
 import type { RestoreReport } from '../snapshots/two-phase-restore.ts';
 import { joinedChanges } from './call-changes.ts';
 import type { ToolCheckpoint } from './checkpoint-store.ts';
+import { checkpointsFrom } from './inner-checkpoints.ts';
 import { undoBaseline } from './undo-baseline.ts';
 import { callChanges } from './undo-call.ts';
 
@@ -40,9 +41,7 @@ export async function rollbackToTool(options: {
   try {
     const target = boundarySnapshot(state, toolCallId, phase);
     if (target === undefined) return err(checkpointUnknown(toolCallId, phase));
-    const all = state.checkpoints?.list() ?? [];
-    const from = all.findIndex(one => one.toolCallId === toolCallId);
-    const chain = all.slice(from);
+    const chain = checkpointsFrom(state.checkpoints?.list() ?? [], toolCallId);
     const isPartial = chain.some(one => tellsSome(one));
     const baseline = isPartial ? undefined : undoBaseline(chain, target);
     const undone = isPartial ? joinedChanges((phase === 'pre' ? chain : chain.slice(1)).map(callChanges)) : undefined;

@@ -34,11 +34,21 @@ export async function keepImages(
     below.close();
   }
 
+  function inRoot(path: string, facts: Identity): Promise<TreeNode> {
+    const read = () => keeper.inRoot(path, facts);
+    return options.known === undefined ? read() : options.known.inRoot(path, facts, read);
+  }
+
+  function onLayer(path: string, facts: Identity): Promise<TreeNode> {
+    const read = () => keeper.onLayer(`${place.upper}/${path}`, path, facts);
+    return options.known === undefined ? read() : options.known.onLayer(path, read);
+  }
+
   async function keep(change: LayerChange): Promise<void> {
     const { path } = change;
     switch (change.op) {
       case 'remove':
-        before.set(path, await keeper.inRoot(path, change.was));
+        before.set(path, await inRoot(path, change.was));
         // Another change may replace it.
         after.forget(path);
         break;
@@ -47,9 +57,9 @@ export async function keepImages(
         before.leaveOut(path);
         break;
       case 'put':
-        if (change.was !== null) before.set(path, await keeper.inRoot(path, change.was));
+        if (change.was !== null) before.set(path, await inRoot(path, change.was));
         else before.leaveOut(path);
-        after.set(path, await keeper.onLayer(`${place.upper}/${path}`, path, change.now));
+        after.set(path, await onLayer(path, change.now));
         break;
       case 'attributes':
         before.directory(path, change.was);
@@ -62,6 +72,13 @@ export async function keepImages(
 interface KeepOptions {
   readonly store: ContentStore;
   readonly refillable: ReadonlySet<string>;
+  /** What was stored before and need not be read again. */
+  readonly known?: KnownNodes;
+}
+
+export interface KnownNodes {
+  inRoot(path: string, facts: Identity, read: () => Promise<TreeNode>): Promise<TreeNode>;
+  onLayer(path: string, read: () => Promise<TreeNode>): Promise<TreeNode>;
 }
 
 const LARGE_FILE = 4 << 20;

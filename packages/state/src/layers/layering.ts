@@ -1,5 +1,7 @@
 import * as fs from 'node:fs';
-import { type Digest, defined, err, type Json, ok, type Result } from '@signalbox/model';
+import { type Clock, type Digest, defined, err, type Json, ok, type Result } from '@signalbox/model';
+import { changesBetween } from '../checkpoints/call-changes.ts';
+import { CHECKPOINTS_KEPT } from '../checkpoints/checkpoint-store.ts';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
 import type { KeptBook } from '../filesystem/kept-book.ts';
@@ -21,9 +23,11 @@ import {
   shownAgain,
   shownMoved,
 } from './held-changes.ts';
+import { type InnerBook, openInnerCalls, readStretches } from './inner-calls.ts';
 import { type CallOfLayer, type Layer, type Layers, type NoLayerError, noLayer } from './layer.ts';
 import type { ChangeSet, LayerChange, LayerConflict } from './layer-change.ts';
 import { readChanges } from './read-changes.ts';
+import { appliedStretches, type Stretch } from './stretch.ts';
 import { unmappedFile } from './unmapped-files.ts';
 
 /** A call whose changes are applied. */
@@ -39,12 +43,16 @@ interface LayerCall {
   readonly value?: Json;
   /** Whether a person must decide about its changes in any case. */
   readonly hold?: true;
+  /** The calls that its program made. */
+  readonly inner?: InnerBook;
 }
 
 export interface LayerApplied {
   readonly kind: 'applied';
   readonly images: ChangeImages;
   readonly applied: AppliedChanges;
+  /** The same changes in order, if some of them belong to inner calls. */
+  readonly stretches?: readonly Stretch[] | undefined;
 }
 
 type LayerResult = LayerApplied | { readonly kind: 'held'; readonly held: HeldChanges } | LayerFailed;
@@ -63,6 +71,8 @@ export interface Layering {
   refuse(reason: string): void;
   /** Whether a command may have failed only because of its layer: then no more layers are tried. Checked once. */
   mayBeToBlame(layer: Layer): Promise<boolean>;
+  /** Tells apart what the calls of a program on the layer change. */
+  inner(layer: Layer, how: { readonly clock: Clock; clean(text: string): string }): InnerBook;
   /** Applies a layer's changes, or holds them if somebody else changed the same paths or the call asks for it. */
   settle(layer: Layer, call: LayerCall): Promise<LayerResult>;
   held(callId: string): HeldChanges | undefined;
@@ -104,7 +114,8 @@ export function createLayering(options: LayeringOptions): Layering {
   async function apply(
     layer: Pick<Layer, 'id' | 'root' | 'directory' | 'place'>,
     changes: readonly LayerChange[],
-    call: LayerCall,
+    call: Omit<LayerCall, 'inner'>,
+    made: { readonly stretches: readonly Stretch[]; readonly disputed: readonly string[] },
   ): Promise<LayerApplied | LayerFailed | Extract<ApplyResult, { kind: 'changed' }>> {
     const place = { root, upper: `${layer.directory}/upper` };
     let images: ChangeImages;
@@ -127,7 +138,11 @@ export function createLayering(options: LayeringOptions): Layering {
       ...{ lookedAt, before: { tree: before, store }, checkpoints, files, undoLog },
     });
     options.touched(changes.map(({ path }) => path));
-    if (applied.kind === 'applied') return { ...applied, images };
+    if (applied.kind === 'applied') {
+      const all = changesBetween(images.before, images.after);
+      const stretches = appliedStretches(made.stretches, all, { disputed: made.disputed, kept: CHECKPOINTS_KEPT });
+      return { ...applied, images, ...(stretches && { stretches }) };
+    }
     if (applied.kind === 'changed' || applied.left.length === 0) return applied;
     return { ...applied, kept: { digest: before, paths: applied.left } };
   }
@@ -145,7 +160,9 @@ export function createLayering(options: LayeringOptions): Layering {
       if (path !== undefined) layers.refuse(root, `${path} belongs to another user or group`);
       return path !== undefined;
     },
-    async settle(layer, call) {
+    inner: (layer, how) =>
+      openInnerCalls({ layer, store, files, refillable: options.refillable, keep: options.keep, ...how }),
+    async settle(layer, { inner, ...call }) {
       const view = layer.view();
       if (view === undefined) return { kind: 'failed', error: snapshotFailed('the layer was never entered') };
       // Checked before and after: reading another directory says nothing about the root.
@@ -163,6 +180,7 @@ export function createLayering(options: LayeringOptions): Layering {
         const { id, tool, evaluation, value } = call;
         const told = defined({ evaluation, value });
         const own = { id, key: keyOf(id), tool, ...told };
+        await inner?.sync();
         const held = await holdChanges(layer, own, conflicted, { files, store });
         return { kind: 'held', held };
       };
@@ -170,7 +188,8 @@ export function createLayering(options: LayeringOptions): Layering {
         const moved = replaced();
         if (moved !== undefined) return { kind: 'failed', error: moved };
         if (set.conflicts.length > 0 || (call.hold === true && set.changes.length > 0)) return await hold(set);
-        const done = await apply(layer, set.changes, call);
+        const stretches = (await inner?.stretches()) ?? [];
+        const done = await apply(layer, set.changes, call, { stretches, disputed: [] });
         if (done.kind !== 'changed') return done;
         // Somebody was faster than a step: nothing is applied, and the set is unchanged.
         return await hold({ changes: set.changes, conflicts: conflictsAt(set.changes, done.paths) });
@@ -217,7 +236,11 @@ export function createLayering(options: LayeringOptions): Layering {
     const layer = { id: held.layer, root, directory, place: held.place };
     const { tool, evaluation } = held.call;
     const own = { id: callId, tool, ...defined({ evaluation }) };
-    const done = await apply(layer, chosenChanges(held, choice), { ...own, ...facts });
+    const made = {
+      stretches: await readStretches(directory, store),
+      disputed: held.conflicts.flatMap(({ path, of }) => [path, of]),
+    };
+    const done = await apply(layer, chosenChanges(held, choice), { ...own, ...facts }, made);
     if (done.kind === 'failed') return err(done.error);
     if (done.kind === 'changed') {
       return (await again()) ?? err(restoreFailed('someone changed what was being applied', { state: 'unchanged' }));
@@ -226,7 +249,7 @@ export function createLayering(options: LayeringOptions): Layering {
       await done.applied.finish();
       layers.remove(held.layer);
     };
-    return ok({ kind: 'applied', images: done.images, applied: { ...done.applied, finish } });
+    return ok({ ...done, applied: { ...done.applied, finish } });
   }
 }
 

@@ -29,7 +29,7 @@ import { companionsOf, databaseOf, openDatabases } from './open-databases.ts';
  * 7. Related files conflict together: a database and its log, the parts of a git repository. A database that a program has
  *    open is in use, even below a removed directory: the program would keep writing to the replaced file.
  */
-export function readChanges(layer: Pick<Layer, 'root' | 'directory' | 'since'>, view: string): ChangeSet {
+export function readChanges(layer: LayerPlace, view: string): ChangeSet {
   const below = lookIntoClosed(layer.root);
   try {
     const reading = new Reading(layer, view, below);
@@ -39,6 +39,23 @@ export function readChanges(layer: Pick<Layer, 'root' | 'directory' | 'since'>, 
     below.close();
   }
 }
+
+/**
+ * The changes on a layer while a program works on it: nothing on the layer is touched, and nothing is checked for conflicts. Throws if
+ * something is closed to us. Directories that are `leftOut` are not read.
+ */
+export function readLiveChanges(layer: LayerPlace, view: string, leftOut: ReadonlySet<string>): readonly LayerChange[] {
+  const below = lookIntoClosed(layer.root);
+  try {
+    const reading = new Reading(layer, view, below, leftOut);
+    reading.start();
+    return reading.ordered();
+  } finally {
+    below.close();
+  }
+}
+
+type LayerPlace = Pick<Layer, 'root' | 'directory' | 'since'>;
 
 type Stat = fs.BigIntStats;
 type Put = Extract<LayerChange, { op: 'put' }>;
@@ -63,19 +80,18 @@ class Reading {
   private readonly upper: string;
   private readonly view: string;
   private readonly since: bigint;
+  /** While a program works on the layer: the directories that are not read. */
+  private readonly live: ReadonlySet<string> | undefined;
   /** Whether the layer shows each copy's origin. */
   private readonly showsOrigins: boolean;
 
-  constructor(
-    { root, directory, since }: Pick<Layer, 'root' | 'directory' | 'since'>,
-    view: string,
-    below: ClosedPaths,
-  ) {
+  constructor({ root, directory, since }: LayerPlace, view: string, below: ClosedPaths, live?: ReadonlySet<string>) {
     this.root = root;
     this.below = below;
     this.upper = `${directory}/upper`;
     this.view = view;
     this.since = since;
+    this.live = live;
     this.showsOrigins = statIfThere(this.upper)?.dev === below.stat('')?.dev;
   }
 
@@ -85,6 +101,7 @@ class Reading {
     this.directoryAttributes('', above, below);
     this.inside('', below);
     this.keepLinks();
+    if (this.live !== undefined) return;
     // An entry that the command moved is a copy of something it removed elsewhere.
     const removed = new Set(this.removes.map(change => (change.op === 'remove' ? change.was.ino : '')));
     for (const [path, origin] of this.origins) {
@@ -119,14 +136,15 @@ class Reading {
 
   /** Set-uid and set-gid bits never leave a layer. */
   private unprivileged(path: string, above: Stat | undefined): Stat | undefined {
-    if (above === undefined || !isPrivileged(above)) return above;
+    if (above === undefined || !isPrivileged(above) || this.live !== undefined) return above;
     dropPrivilege(`${this.view}/${path}`, above.mode);
     return statIfThere(`${this.upper}/${path}`);
   }
 
   /** A directory closed by its owner is opened on the layer; its final mode is already known. */
   private makeUsable(path: string): void {
-    if (!may(`${this.upper}/${path}`, READ | fs.constants.W_OK)) fs.chmodSync(osPath(`${this.view}/${path}`), 0o700);
+    if (this.live === undefined && !may(`${this.upper}/${path}`, READ | fs.constants.W_OK))
+      fs.chmodSync(osPath(`${this.view}/${path}`), 0o700);
   }
 
   /** Whether a directory of the root can be read; if only another user may, that is a conflict. */
@@ -137,6 +155,7 @@ class Reading {
   }
 
   private directory(path: string, above: Stat, there: Stat | undefined, parent: Stat | undefined): void {
+    if (this.live?.has(path) === true) return;
     if (there?.isDirectory() !== true) {
       if (there !== undefined) {
         if (!this.isOlder(there)) this.conflict(path, 'created');
@@ -224,6 +243,10 @@ class Reading {
 
   private removed(path: string, there: Stat | undefined): void {
     if (there === undefined) return;
+    if (this.live !== undefined) {
+      this.removes.push({ op: 'remove', path, was: identityOf(there) });
+      return;
+    }
     for (const at of this.newerBelow(path, there, path)) this.conflict(at, 'changed', path);
     this.removes.push({ op: 'remove', path, was: identityOf(there) });
     this.companions(path);
@@ -250,6 +273,7 @@ class Reading {
   }
 
   private companions(path: string): void {
+    if (this.live !== undefined) return;
     this.replaced.set(databaseOf(path), path);
     for (const at of companionsOf(path)) {
       const there = this.below.stat(at);

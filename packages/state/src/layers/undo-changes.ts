@@ -117,6 +117,10 @@ async function lookAt(changes: CallChanges, below: ClosedPaths): Promise<Looked>
       continue;
     }
     if (await isAs(below, path, there, before)) continue;
+    if (before?.kind === 'file' && before.digest === null) {
+      lost.push(path);
+      continue;
+    }
     if (await isAs(below, path, there, after)) {
       wanted.push({ path, before, there });
       // Files that we may not give away are restored as ours.

@@ -1,6 +1,8 @@
 import { timestampOf, truncateUtf8 } from '@signalbox/model';
+import type { CheckpointStretch } from '../checkpoints/checkpoint-store.ts';
 import { type FilesystemSnapshot, filesystem } from '../filesystem/filesystem.ts';
 import { thrownReason } from '../filesystem/system-reason.ts';
+import { type Stretch, treesOf } from '../layers/stretch.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
@@ -31,6 +33,8 @@ interface CheckpointOptions {
   readonly paths?: readonly string[];
   /** The files after it, if known. */
   readonly files?: FilesystemSnapshot;
+  /** Its file changes in order, if some of them belong to inner calls. */
+  readonly stretches?: readonly Stretch[] | undefined;
   readonly durable?: boolean;
 }
 
@@ -58,7 +62,7 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
       last = pre.value;
       return pre.value;
     },
-    async after(call, tool, pre, verdict, { paths, files, durable = true }) {
+    async after(call, tool, pre, verdict, { paths, files, stretches, durable = true }) {
       const began = startedAt.get(call.id) ?? (pre === null ? null : Date.parse(pre.createdAt));
       startedAt.delete(call.id);
       if (pre === null) return warned(verdict, 'no checkpoint: the state before the call could not be captured');
@@ -84,6 +88,7 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
             elapsedMs: began === null ? null : state.clock.now() - began,
             recordedAt: timestampOf(state.clock),
             ...keptBy(verdict.outcome),
+            ...(stretches && verdict.succeeded && { stretches: stretches.map(recordedStretch) }),
           },
           { durable },
         );
@@ -93,6 +98,11 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
       }
     },
   };
+}
+
+function recordedStretch({ call, changes }: Stretch): CheckpointStretch {
+  const { before, after } = treesOf(changes);
+  return { ...(call && { call }), before: { tree: before }, after: { tree: after } };
 }
 
 /** Records nothing, but captures what a call left, because a later restore compares with it. */

@@ -42,7 +42,7 @@ export async function settleHeldCall(options: {
     });
     if (!done.ok) return done;
     if (done.value.kind === 'dropped') return ok(droppedOutcome(callId, tool.name, held));
-    const { images, applied } = done.value;
+    const { images, applied, stretches } = done.value;
     const metadata = { toolCallId: callId, toolName: tool.name, phase: 'pre_tool' as const };
     const pre = await state.snapshot({ tag: `pre:${callId}`, metadata, files: { tree: images.before } });
     const left = choice === 'apply-rest' ? [...new Set(held.conflicts.map(({ of }) => of))] : [];
@@ -52,7 +52,7 @@ export async function settleHeldCall(options: {
       deadline: false,
     };
     const call = { id: callId, name: tool.name, input: null };
-    const after = { files: { tree: images.after } };
+    const after = { files: { tree: images.after }, stretches };
     const recorded = await createCallCheckpoints(state).after(call, tool, pre.ok ? pre.value : null, verdict, after);
     await applied.finish();
     return ok(recorded.outcome);

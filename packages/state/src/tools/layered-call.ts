@@ -4,6 +4,7 @@ import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import { shownPath } from '../filesystem/path-name.ts';
 import { EMPTY_DIRECTORY } from '../filesystem/tree.ts';
 import type { HeldChanges } from '../layers/held-changes.ts';
+import type { InnerCalls } from '../layers/inner-calls.ts';
 import { type LayerEntry, LayerRefused, OtherLayerNeeded } from '../layers/layer.ts';
 import type { LayerApplied, LayerFailed, Layering } from '../layers/layering.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
@@ -23,7 +24,7 @@ export interface LayeredCallOptions {
   readonly layering: Layering;
   readonly checkpoints: CallCheckpoints;
   readonly signal: AbortSignal | undefined;
-  handle(layer: LayerEntry): Promise<HandlerEnd>;
+  handle(layer: LayerEntry, inner: InnerCalls): Promise<HandlerEnd>;
   judge(end: HandlerEnd): Verdict;
   /** Commits the session's changes. */
   commit(verdict: Verdict): Verdict;
@@ -58,9 +59,10 @@ async function runOnce(
   if (!opened.ok) return undefined;
   const layer = opened.value;
   const startedAt = state.clock.now();
+  const inner = layering.inner(layer, state);
   let isHeld = false;
   try {
-    const end = await options.handle(layer.entry);
+    const end = await options.handle(layer.entry, inner);
     if (end.kind === 'threw' && end.cause instanceof OtherLayerNeeded) return OTHER_LAYER;
     if (end.kind === 'threw' && end.cause instanceof LayerRefused) {
       layering.refuse(end.cause.message);
@@ -78,6 +80,7 @@ async function runOnce(
         checkpoints: state.checkpoints?.file ?? null,
         ...(verdict.outcome.status === 'succeeded' && { value: plain(verdict.outcome.value) }),
         ...(wantsHold(end) && { hold: true }),
+        inner,
       });
       if (result.kind === 'failed') {
         return await ended(notApplied(options.judge({ kind: 'threw', cause: result.error }), result), null);
@@ -108,7 +111,8 @@ async function runOnce(
 
   async function ended(verdict: Verdict, result: LayerApplied | null): Promise<Verdict> {
     const pre = await before({ tree: result?.images.before ?? NOTHING_KNOWN });
-    return checkpoints.after(call, tool, pre, verdict, result === null ? {} : { files: { tree: result.images.after } });
+    const left = result === null ? {} : { files: { tree: result.images.after }, stretches: result.stretches };
+    return checkpoints.after(call, tool, pre, verdict, left);
   }
 
   async function before(files: FilesystemSnapshot): Promise<CompositeSnapshot | null> {

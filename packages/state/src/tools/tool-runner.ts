@@ -5,7 +5,6 @@ import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import type { Recovery } from '../filesystem/recovery.ts';
 import { thrownReason } from '../filesystem/system-reason.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
-import type { LayerEntry } from '../layers/layer.ts';
 import type { SessionTransaction } from '../session/session-transaction.ts';
 import type { ToolInvocation } from '../session/tool-invoked.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
@@ -207,8 +206,8 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     return runOnLayer(call, tool, {
       ...{ state, locks, lockPath: files.lockPath, layering: files.layering, checkpoints, signal },
       evaluation: options.evaluation,
-      async handle(layer) {
-        const { end, session } = await handle(call, tool, input, 'nothing', signal, layer);
+      async handle(layer, inner) {
+        const { end, session } = await handle(call, tool, input, 'nothing', signal, { layer, inner });
         own = session;
         return end;
       },
@@ -224,7 +223,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     input: unknown,
     scope: WriteScope,
     signal?: AbortSignal,
-    layer?: LayerEntry,
+    onLayer?: Pick<ToolContext, 'layer' | 'inner'>,
   ) {
     const session = state.session.begin();
     let ended = false;
@@ -234,7 +233,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       files: guardedFiles(files ?? noFiles, scope, () => ended),
       root: files?.root ?? null,
       refused: files?.refused ?? [],
-      ...(layer && { layer }),
+      ...onLayer,
       resources: state.resources,
       clock: state.clock,
       rng: state.rng,

@@ -1,6 +1,7 @@
 import type { Clock, ErrorEnvelope, Json, Result, Rng } from '@signalbox/model';
 import type * as z from 'zod';
 import type { Files } from '../filesystem/filesystem.ts';
+import type { InnerCalls } from '../layers/inner-calls.ts';
 import type { LayerEntry } from '../layers/layer.ts';
 import type { SandboxMissingError } from '../sandbox/command-sandbox.ts';
 import type { SessionView } from '../session/session-view.ts';
@@ -58,6 +59,8 @@ export interface ToolContext {
   readonly root: string | null;
   /** The layer to start its program on, so that its changes can be dropped as a whole; absent if there is none. */
   readonly layer?: LayerEntry;
+  /** With a layer: tells apart what the calls of its program change, so that each of them can be undone. */
+  readonly inner?: InnerCalls;
   /** Absolute host paths that no tool may enter, inside the root or elsewhere. */
   readonly refused: readonly string[];
   readonly resources: Resources;
