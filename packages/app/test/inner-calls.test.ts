@@ -4,6 +4,8 @@ import { Bug, type RunId } from '@signalbox/model';
 import { detectSandbox } from '@signalbox/state';
 import type { EchoStep } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
+import { thisMachine } from '../src/machine.ts';
+import { createRetentionDesk } from '../src/retention/retention-desk.ts';
 import { echoPlan, openEchoHome } from './support/open-echo-home.ts';
 
 const sandbox = await detectSandbox();
@@ -41,6 +43,13 @@ async function openTurn(steps: readonly EchoStep[], props = '') {
   return { ...home, run, read, calls, named };
 }
 
+const APPLY = {
+  resolutionType: 'choose_option',
+  rationale: 'fine',
+  actionKind: 'review',
+  chosenOptionId: 'apply-all',
+} as const;
+
 /** What an agent's transcript says about the end of its calls. */
 async function endsOf(store: Awaited<ReturnType<typeof openEchoHome>>['store'], run: RunId) {
   const [task] = await store.tasks(run);
@@ -51,8 +60,21 @@ async function endsOf(store: Awaited<ReturnType<typeof openEchoHome>>['store'], 
   });
 }
 
+/** Collects as if everything were old; whether what only one call knew is still there. */
+async function collected(data: string, store: Awaited<ReturnType<typeof openEchoHome>>['store']): Promise<boolean> {
+  const blobs = () =>
+    fs
+      .readdirSync(path.join(data, 'blobs'), { recursive: true, encoding: 'utf8' })
+      .map(name => path.join(data, 'blobs', name))
+      .filter(file => fs.statSync(file).isFile());
+  for (const file of blobs()) fs.utimesSync(file, 1, 1);
+  const desk = createRetentionDesk({ store, dataDirectory: data, machine: thisMachine(), driven: () => [] });
+  value(await desk.collect({ dryRun: false, by: BY }));
+  return blobs().some(file => fs.readFileSync(file, 'utf8') === 'only in between\n');
+}
+
 describe.skipIf(!sandbox.ok)('the calls of an agent in its turn', () => {
-  it('[A830] are listed with the turn, and one is undone by itself while the others stay', async () => {
+  it('[A830] [A834] are listed with the turn, and one is undone by itself while the others stay', async () => {
     const { host, store, run, read, calls, named } = await openTurn([
       call('one', append('a.txt', 'one')),
       call('two', append('b.txt', 'two')),
@@ -154,13 +176,27 @@ describe.skipIf(!sandbox.ok)('the calls of an agent in its turn', () => {
       error: { code: 'state/nothing-to-undo', message: expect.stringContaining('held until a person decides') },
     });
     const [asked] = await held.store.decisions({ run: held.run, status: ['open'] });
-    const resolution = {
-      ...{ resolutionType: 'choose_option', rationale: 'fine', actionKind: 'review', chosenOptionId: 'apply-all' },
-    } as const;
-    value(await held.host.answer(asked?.decision.id as never, { resolution }, BY));
+    value(await held.host.answer(asked?.decision.id as never, { resolution: APPLY }, BY));
     await expect.poll(() => held.named('Write')).toHaveLength(1);
     value(await held.host.undo(held.run, waits?.call ?? '', {}, BY));
     expect(held.read('a.txt')).toBe('first\n');
+  });
+
+  it('[A833] what the calls of a held turn need is not collected, and is when it was dropped', async () => {
+    const { host, data, store, run, read, named } = await openTurn(
+      [call('one', append('b.txt', 'only in between')), call('two', { do: 'write', file: 'b.txt', text: 'last' })],
+      'apply="ask"',
+    );
+    expect(await collected(data, store)).toBe(true);
+    const [asked] = await store.decisions({ run, status: ['open'] });
+    value(await host.answer(asked?.decision.id as never, { resolution: APPLY }, BY));
+    await expect.poll(() => named('Write')).toHaveLength(2);
+    expect(await collected(data, store)).toBe(true);
+    value(await host.undo(run, (await named('Write'))[1] ?? '', {}, BY));
+    expect(read('b.txt')).toBe('only in between\n');
+
+    const dropped = await openTurn([call('one', append('b.txt', 'only in between'))], 'apply="never"');
+    expect(await collected(dropped.data, dropped.store)).toBe(false);
   });
 
   it('[A832] the files before and after one are those of a fork', async () => {
