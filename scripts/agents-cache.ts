@@ -11,7 +11,7 @@ import {
   installedIn,
 } from '@signalbox/adapters/acp';
 
-/** What a directory of the cache was installed from; written last. */
+/** The source of an installation in the cache; written last. */
 const MARK = 'installed-from';
 
 /** The directory that `npm run agents` fills and that tests look in: outside the checkout, so that all clones share it. */

@@ -23,14 +23,14 @@ const published = path.join(packages, 'signalbox');
 const outDir = path.join(published, 'dist');
 const manifest = JSON.parse(readFileSync(path.join(published, 'package.json'), 'utf8'));
 
-/** What authors of plans import. */
+/** The modules that authors of plans import. */
 const api = {
   index: path.join(published, 'src/index.ts'),
   'jsx-runtime': path.join(packages, 'plan/src/jsx/jsx-runtime.ts'),
   'jsx-dev-runtime': path.join(packages, 'plan/src/jsx/jsx-dev-runtime.ts'),
 };
 
-/** What becomes part of the program, and what that is made of: one file loads faster than eighty, and there is one zod. */
+/** Packages bundled into the program, with their dependencies: one file loads faster than eighty, and there is one zod. */
 const inlined = [
   '@hono/node-server',
   '@modelcontextprotocol/server',
@@ -112,7 +112,7 @@ function sourcesOfMaps(): readonly string[] {
   return maps.flatMap(file => JSON.parse(readFileSync(path.join(outDir, file), 'utf8')).sources);
 }
 
-/** What Vite says it has put into the page, and the style sheet that Tailwind begins with. */
+/** The packages that Vite reports for the page, and Tailwind for its base style sheet. */
 function consolePackages(lock: Lock): readonly LockedPackage[] {
   const named: readonly { readonly name: string; readonly version: string }[] = [
     ...JSON.parse(readFileSync(path.join(outDir, 'console', CONSOLE_LICENCES), 'utf8')),

@@ -9,7 +9,7 @@ import { withLazySchemas } from './lazy-schemas.ts';
 const LAZY_SCHEMA = path.join(import.meta.dirname, 'lazy-schema.ts');
 
 export interface BundleOptions {
-  /** What is built: the file `<name>.js` from each of these modules. They share what they have in common. */
+  /** Entry points: each becomes the file `<name>.js`. They share common modules. */
   readonly entries: Readonly<Record<string, string>>;
   /**
    * Entries that share files with no other: each start of one of them reads a few files instead of a hundred, and Node keeps for them
@@ -32,7 +32,7 @@ export interface BundleOptions {
 }
 
 export interface Bundled {
-  /** What is wrong: packages that are used and not declared. */
+  /** Packages that are used but not declared: an error. */
   readonly undeclared: readonly string[];
   /** ES modules whose default export a script would not get: it gets all exports instead. Inline them, or import them lazily. */
   readonly misread: readonly string[];
@@ -53,7 +53,7 @@ export async function bundle(options: BundleOptions): Promise<Bundled> {
       bundleFamily({ [`${name}.script`]: module }, options, SCRIPT_OPTIONS),
     ),
   ]);
-  // What was read and has left nothing behind is no part of it.
+  // Files that contributed no bytes do not count.
   const parts = metafiles.flatMap(({ outputs }) =>
     Object.values(outputs).flatMap(({ inputs }) =>
       Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),

@@ -10,7 +10,7 @@ interface Step {
   readonly isShown?: true;
 }
 
-/** What is longest is first. */
+/** Longest first. */
 const steps: readonly Step[] = [
   {
     name: 'layers, specification coverage, unit tests',
@@ -28,7 +28,7 @@ const steps: readonly Step[] = [
   { name: 'licences of dependencies', command: ['scripts/check-licences.ts'] },
   { name: 'generated schemas and documents', command: ['scripts/generate.ts', '--check'] },
 ];
-/** What system tests need besides, for `npm test`. */
+/** Prerequisites of system tests, for `npm test`. */
 const build: readonly Step[] = [
   { name: 'programs of the system', command: ['scripts/system-programs.ts'], isShown: true },
   { name: 'build', command: ['scripts/build.ts'] },
@@ -42,7 +42,7 @@ const { values } = parseArgs({
 });
 process.exitCode = await check([...(values.unit ? steps : steps.slice(1)), ...(values.build ? build : [])]);
 
-/** The types of a project. The compiler keeps what it found, and looks again at what changed. */
+/** The types of a project. The compiler caches its results, and checks again what changed. */
 function types(name: string, project: string): Step {
   const kept = path.join(repositoryRoot, 'node_modules/.cache/types', `${path.basename(project, '.json')}.tsbuildinfo`);
   const command = [localProgram('typescript', 'tsc'), '-p', project, '--incremental', '--tsBuildInfoFile', kept];

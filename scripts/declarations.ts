@@ -76,7 +76,7 @@ function emit(files: readonly string[], outDir: string, root: string): void {
     emitDeclarationOnly: true,
     rootDir: root,
     outDir,
-    // What is found under node_modules counts as another's, and its types are not written.
+    // Sources under node_modules count as foreign, and their types are not written.
     paths: { '@signalbox/*': [path.join(root, 'packages/*/src/index.ts')] },
   };
   writeFileSync(

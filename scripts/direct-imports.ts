@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What a name stands for: a module by its absolute path, and what the name is there. */
+/** The origin of a name: a module by its absolute path, and its name there. */
 export interface Origin {
   readonly module: string;
   readonly name: string;

@@ -3,7 +3,7 @@ import { type ParseResult, parse } from '@babel/parser';
 type Node = ParseResult['program']['body'][number] | Expression;
 type Expression = Extract<ParseResult['program']['body'][number], { type: 'ExpressionStatement' }>['expression'];
 
-/** What makes a schema when it is called on `z`, and what makes another of one. Anything else is left as it is. */
+/** Methods of `z` that create a schema, and methods of a schema that return another. All other code stays unchanged. */
 const MAKERS =
   'object strictObject looseObject union discriminatedUnion intersection array record partialRecord tuple enum literal templateLiteral string number int boolean null unknown any never lazy custom preprocess codec';
 const CHANGERS =

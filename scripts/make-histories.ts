@@ -12,7 +12,7 @@ const histories = fileURLToPath(new URL('../spec/histories/', import.meta.url));
 /** The same for everyone who makes them: it is part of what is kept. */
 const FOLDER = '/tmp/signalbox-histories';
 
-/** What happens to a run from outside, until it has ended. */
+/** Acts on a run from outside until it has ended. */
 const stories: Readonly<Record<string, (host: RunHost, run: RunId) => Promise<void>>> = {
   people: answerAll,
   async signals(host, run) {

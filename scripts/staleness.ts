@@ -12,7 +12,7 @@ export function programEntry(): string {
   return path.join(repositoryRoot, 'packages/signalbox', isProgramStale() ? 'src/main.ts' : 'dist/main.js');
 }
 
-/** What is looked at is what the build writes last. */
+/** Compares with the file that the build writes last. */
 export function isProgramStale(): boolean {
   return isStale('packages/signalbox/dist/bundled-compiled.json', ['packages', 'scripts']);
 }

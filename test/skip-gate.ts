@@ -24,7 +24,7 @@ export interface AllowedSkip {
   readonly reason: string;
 }
 
-/** What is wrong with a run that skipped these tests, and the entries that it did not need. */
+/** The problems of a run that skipped these tests, and the entries that it did not need. */
 export function judgeSkips(
   skipped: readonly string[],
   allowed: readonly AllowedSkip[],

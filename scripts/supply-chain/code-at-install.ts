@@ -56,7 +56,7 @@ const ALLOWED_CODE: readonly AllowedCode[] = [
   },
 ];
 
-/** What is wrong with the code that comes with packages. `shipped` are the places of what users get. */
+/** Problems with install scripts and native code of packages. `shipped` are the places of those that users get. */
 export function codeProblems(
   found: readonly { readonly of: LockedPackage; readonly means: Means }[],
   shipped: ReadonlySet<string>,

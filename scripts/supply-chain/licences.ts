@@ -39,7 +39,7 @@ const EXCEPTIONS: readonly LicenceException[] = [
   },
 ];
 
-/** What is wrong with the licences of what is installed. `shipped` are the places of what users get. */
+/** Problems with the licences of installed packages. `shipped` are the places of those that users get. */
 export function licenceProblems(
   lock: Lock,
   shipped: ReadonlySet<string>,

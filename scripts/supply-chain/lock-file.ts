@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What `package-lock.json` says of one package. */
+/** One package in `package-lock.json`. */
 export interface LockedPackage {
   readonly name: string;
   readonly version: string;
@@ -47,7 +47,7 @@ export function foreignPackages(lock: Lock): readonly LockedPackage[] {
   return [...lock.values()].filter(({ place }) => place.includes('node_modules/'));
 }
 
-/** What is installed with a package: its dependencies and theirs. `from` is its folder. */
+/** The dependencies of a package, and theirs. `from` is its folder. */
 export function installedWith(lock: Lock, from: string): ReadonlySet<LockedPackage> {
   const found = new Set<LockedPackage>();
   const visit = (place: string) => {

@@ -10,7 +10,7 @@ export interface SbomOptions {
   readonly license: string;
   readonly lock: Lock;
   readonly packages: ReadonlyMap<LockedPackage, readonly Delivery[]>;
-  /** What the program asks for itself. */
+  /** The direct dependencies of the program. */
   readonly direct: readonly LockedPackage[];
 }
 
@@ -78,7 +78,7 @@ function licencesOf(license: string): readonly object[] {
   return /[ ()]/.test(license) ? [{ expression: license }] : [{ license: { id: license } }];
 }
 
-/** What npm checks a package against when it is installed. */
+/** The digest that npm checks when it installs a package. */
 function hashesOf({ integrity }: LockedPackage): object {
   const [, content] = /^sha512-(.+)$/.exec(integrity ?? '') ?? [];
   if (content === undefined) return {};

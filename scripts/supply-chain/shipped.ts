@@ -14,7 +14,7 @@ export function shippedPlaces(lock: Lock): ReadonlySet<string> {
   return new Set([...shippedPackages(lock)].map(({ place }) => place));
 }
 
-/** What npm installs with the package. */
+/** Packages that npm installs with ours. */
 export function installedPackages(lock: Lock): ReadonlySet<LockedPackage> {
   return new Set([...installedWith(lock, PROGRAM)].filter(isForeign));
 }

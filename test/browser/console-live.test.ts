@@ -164,7 +164,7 @@ describe('a run from its start to its end', () => {
     expect(await panel.innerText()).toContain('The directory is gone.');
     await panel.getByRole('button', { name: 'Dismiss' }).click();
     await panel.getByText('call-1').waitFor({ state: 'detached' });
-    // What has not succeeded stays, and cannot be dismissed.
+    // A failed recovery stays, and cannot be dismissed.
     expect(await panel.innerText()).toContain('call-2');
     expect(await panel.getByRole('button', { name: 'Dismiss' }).count()).toBe(0);
     writeFileSync(path.join(live.dataDirectory, 'recoveries.json'), '');

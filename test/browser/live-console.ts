@@ -24,7 +24,7 @@ export interface LiveConsole {
   readonly workflows: string;
   /** Where agents work. */
   readonly project: string;
-  /** What agents are given of guided workflows. */
+  /** The tools of agents for guided workflows. */
   readonly guided: GuidedTools;
   /** While this file is there, what can fail fails. */
   readonly broken: string;

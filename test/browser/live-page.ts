@@ -11,12 +11,12 @@ export interface LivePage {
   readonly live: LiveConsole;
   readonly context: BrowserContext;
   readonly page: Page;
-  /** What the browser complained about: scripts that failed, breaches of the content security policy. */
+  /** Complaints of the browser: failed scripts, violations of the content security policy. */
   readonly complaints: readonly string[];
   close(): Promise<void>;
 }
 
-/** What a browser says when a server is away, or made to fail. */
+/** Complaints of a browser whose server is away, or made to fail. */
 export const LOST = /WebSocket connection|Failed to load resource|ERR_CONNECTION/;
 
 export async function openLivePage(forgiven?: RegExp, options?: LiveOptions): Promise<LivePage> {

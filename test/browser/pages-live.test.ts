@@ -227,7 +227,7 @@ describe('guided workflows', () => {
     await expect.poll(() => here.getByText('passed').isVisible()).toBe(true);
     await page.getByLabel('as a list').check();
     await expect.poll(() => page.locator('.steps > li').count()).toBe(6);
-    // What the workflow does not take is a blocker, at the place that it blocks.
+    // A refused answer is a blocker, shown at the place that it blocks.
     const blocked = await call('continue_workflow', {
       ...filledIn(answer),
       output: { notesMarkdown: 'too short' },
@@ -274,7 +274,7 @@ describe('guided workflows', () => {
     await page.waitForURL(new RegExp(`session=${sessionId}`));
     const gap = page.getByRole('region', { name: 'May I see the archive?' });
     await gap.getByLabel('Your answer').waitFor();
-    // What is answered in the queue is answered in the session.
+    // An answer in the queue also counts in the session.
     await page.goBack();
     await desk.getByRole('textbox').first().fill('yes, by the east door');
     await desk.getByRole('button', { name: /^(Answer|Send|Approve)/ }).click();

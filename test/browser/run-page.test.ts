@@ -13,7 +13,7 @@ import { tellsOneStory } from './story.ts';
 // One browser, one server, one run and its branches: each test goes on where the one before it ended.
 tellsOneStory();
 
-/** What an author or a caller may write where a name is asked for. */
+/** A hostile name, as an author or a caller may write it. */
 const TITLE = `<img src=x onerror="window.isBroken=true"> a round ${'with a very long name '.repeat(12)}`;
 const READY = 'It is ready.\n';
 

@@ -39,7 +39,7 @@ export function importsOf(file: SourceFile): readonly Import[] {
     .map(({ specifier, start }) => ({ specifier, line: file.source.slice(0, start).split('\n').length }));
 }
 
-/** What a specifier points at. */
+/** The target of a specifier. */
 export type ImportTarget =
   | { readonly kind: 'relative' }
   | { readonly kind: 'platform' }

@@ -50,7 +50,7 @@ export function isVendorSdk(packageName: string): boolean {
   );
 }
 
-/** What the outside calls a package: `@signalbox/model`, and `signalbox` for the published one. */
+/** The import name of a package: `@signalbox/model`, and `signalbox` for the published one. */
 export function publicName(name: string): string {
   return name === 'signalbox' ? 'signalbox' : `@signalbox/${name}`;
 }

@@ -32,7 +32,7 @@ export interface LoadReport {
   readonly events: number;
   readonly messages: number;
   readonly seconds: number;
-  /** What a client was not told, or told otherwise than it is stored. */
+  /** Events that a client did not receive, or received differently from how they are stored. */
   readonly faults: readonly string[];
   /** How late the event loop of the server was, in ms. */
   readonly loopDelay: { readonly p50: number; readonly p99: number; readonly max: number };
@@ -100,7 +100,7 @@ export async function streamRuns(load: Load): Promise<LoadReport> {
     await all(({ status, events }) => hasRunEnded(status as 'completed') && isWhole(events));
     const seconds = (performance.now() - from) / 1000;
     const stored = await Promise.all(runs.map(run => historyOf(client, run)));
-    // What was said last is told after the end.
+    // The last output arrives after the end.
     await Promise.all(
       listeners.map(one => one.until(() => stored.every(history => isHeard(history, one.heard.get(history.run))))),
     );
@@ -185,7 +185,7 @@ interface History {
   readonly said: ReadonlyMap<string, string>;
 }
 
-/** What is stored of a run. */
+/** The stored events and output of a run. */
 async function historyOf(client: Client, run: RunId): Promise<History> {
   const events: WireStoredEvent[] = [];
   for (;;) {

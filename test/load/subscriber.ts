@@ -1,10 +1,10 @@
 import type { RunId, ServerMessage, WireStoredEvent } from '@signalbox/model';
 import { WebSocket } from 'ws';
 
-/** What one client was told of a run. */
+/** Everything that one client received about a run. */
 export interface Heard {
   readonly events: WireStoredEvent[];
-  /** What each task said. */
+  /** The output of each task. */
   readonly said: Map<string, string>;
   dropped: number;
   /** The status that it was told last. */

@@ -48,7 +48,7 @@ function tryPatch(name: string): void {
   }
 }
 
-/** What the check says of a patch, or of what is left of it. The clone is as it was afterwards. */
+/** The output of the check for a patch, or a part of one. Afterwards the clone is restored. */
 function checkWith(name: string, ...options: readonly string[]): { readonly status: number; readonly said: string } {
   // Lines around a change may change; what is next to it must not.
   git(clone, 'apply', '-C1', ...options, patchOf(name));

@@ -248,7 +248,7 @@ describe('an owner', () => {
     await lives.owner(whole, 'never', 'start', 'long.tsx', many).ended;
     const commits = linesOf(whole, 'commits').length;
     expect(commits).toBeGreaterThan(2 * many);
-    // What is before a commit is after the one before it.
+    // The moment before a commit is the moment after the previous one.
     const points = Array.from({ length: commits }, (_, at) => at + 1);
     for (const at of some(points, 1)) {
       const folder = lives.newFolder();

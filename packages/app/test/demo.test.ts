@@ -106,7 +106,7 @@ describe('the demo', () => {
   });
 });
 
-/** What a journal consists of; its lock is SQLite's and is not opened. */
+/** The files of a journal, without its lock: that is SQLite's and is not opened. */
 function filesOf(journal: string): Readonly<Record<string, string>> {
   const names = ['manifest.jsonl', ...readdirSync(path.join(journal, 'events')).map(name => `events/${name}`)];
   return Object.fromEntries(names.map(name => [name, readFileSync(path.join(journal, name), 'utf8')]));

@@ -22,7 +22,7 @@ describe('the doctor', () => {
     expect(report).toMatchObject({ ok: true, dataDirectory: dataDir });
     const view = ['commands', 'may read', 'toolchains', 'caches', 'hidden', 'limits'];
     expect(statusOf(report)).toEqual({
-      // What commands may do is told where they can be confined.
+      // The report on commands is only there if they can be confined.
       ...(statusOf(report).sandbox === 'ok' && Object.fromEntries(view.map(name => [name, 'ok']))),
       node: 'ok',
       sqlite: 'ok',

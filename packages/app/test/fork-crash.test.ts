@@ -45,7 +45,7 @@ async function runWithFiles() {
   return { dataDirectory, open, run, call: call?.call ?? '' };
 }
 
-/** What a reopened data directory shows: the forks, their files, and everything of the run itself. */
+/** The contents of a reopened data directory: the forks, their files, and the run itself. */
 async function look({ dataDirectory, open, run }: Awaited<ReturnType<typeof runWithFiles>>) {
   const { store, close } = await open();
   const forks = (await store.children(run)).map(({ id }) => id);

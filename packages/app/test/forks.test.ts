@@ -3,18 +3,18 @@ import path from 'node:path';
 import { Bug, type RunId } from '@signalbox/model';
 import type { Assignment, RunReader } from '@signalbox/runs';
 import { defineTool, fail } from '@signalbox/state';
-import { type ModelScript, startModelServer } from '@signalbox/testkit';
+import type { ModelScript } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { isChained } from '../../runs/test/log-chain.ts';
 import { openAgentTools } from '../src/agents/agent-tools.ts';
-import { openHome } from '../src/host/open-home.ts';
 import { thisMachine } from '../src/machine.ts';
 import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { textsOf } from '../src/retention/run-folders.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
 import { readCheckpoints, readKept } from '../src/undo/checkpoint-files.ts';
-import { openTestHost, planText, testHostOf } from './support/open-host.ts';
+import { openTestHost, planText } from './support/open-host.ts';
+import { openScriptedHome } from './support/open-scripted-home.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const BY = 'ada';
@@ -38,24 +38,7 @@ async function open() {
   return { dataDirectory: path.join(folder, 'data'), ...opened };
 }
 
-/** A home whose agents talk to a model server that answers by a script. */
-async function openWithAgents(folder: string, script: ModelScript) {
-  const server = await startModelServer(script);
-  const home = await openHome({
-    dataDirectory: path.join(folder, 'data'),
-    machine: thisMachine(),
-    env: { ANTHROPIC_API_KEY: 'sk-secret-key', ANTHROPIC_BASE_URL: server.url },
-    threads: { threads: 1 },
-  });
-  if (!home.ok) throw new Bug(home.error.message);
-  const { host, owned, close } = home.value;
-  onTestFinished(async () => {
-    await close();
-    await server.close();
-  });
-  mkdirSync(path.join(folder, 'work'), { recursive: true });
-  return { server, ...testHostOf(folder, host, owned.store, close) };
-}
+const openWithAgents = (folder: string, script: ModelScript) => openScriptedHome(folder, script, false);
 
 const value = <T>(
   result: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: object },

@@ -9,7 +9,7 @@ import { verifyBundleReplay } from '../src/replay/verify-replay.ts';
 const folder = fileURLToPath(new URL('../../../spec/histories/', import.meta.url));
 const bundles = readdirSync(folder).filter(file => file.endsWith('.bundle'));
 
-/** What to do when a history does not come out again. */
+/** Advice for a history that does not replay. */
 const ADVICE = `
 The engine makes other frames of this recorded run than it made when the run was recorded. Runs that people started before would
 come out otherwise too, and could not be verified any more.

@@ -32,7 +32,7 @@ it('[A197] a journal that cannot be written is written when it can be', async ()
   const { timers, pass } = manualMachine();
   const { run } = await startRun(store, newRun());
   const manifest = path.join(home, 'runs', run, 'manifest.jsonl');
-  // What should be a folder is a file.
+  // A file in place of the folder.
   writeFileSync(path.join(home, 'runs'), '');
   const keeper = keeperIn(home, store, { timers });
   pass(500);

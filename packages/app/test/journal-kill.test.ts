@@ -1,38 +1,21 @@
-import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { cpSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { RunId } from '@signalbox/model';
 import { startChild } from '@signalbox/testkit';
 import { expect, it } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
 import { at, newRun, signal, startRun } from '../../runs/test/builders.ts';
 import { createRunLogWriter } from '../src/logs/run-log-writer.ts';
-import { contentOf } from '../src/packed-file.ts';
 import { journalLength } from '../src/repair/run-journals.ts';
 import { createJournalWriter } from '../src/run-journal/journal-writer.ts';
 import { verifyRun } from '../src/run-journal/verify-run.ts';
 import { openWrittenLengths } from '../src/run-journal/written-lengths.ts';
+import { seqsOf } from './logs/log-lines.ts';
 import { storeIn } from './retention/support.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const CHILD = childScript(import.meta.dirname, 'journal-kill-child.ts');
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
 const HOURS = { timeout: 8 * 3_600_000 };
-
-/** The numbers of the events in a log, in the order of its lines. */
-function seqsOf(data: string, run: RunId): readonly number[] {
-  const folder = path.join(data, 'runs', run, 'logs');
-  const packed = readdirSync(folder).flatMap(name => Number(/^stream\.(\d+)\.ndjson\.zst$/.exec(name)?.[1] ?? []));
-  const files = [...packed.toSorted((a, b) => a - b).map(n => `stream.${n}.ndjson.zst`), 'stream.ndjson'];
-  return files
-    .filter(name => existsSync(path.join(folder, name)))
-    .flatMap(name =>
-      Buffer.from(contentOf(path.join(folder, name)))
-        .toString()
-        .split('\n'),
-    )
-    .filter(line => line !== '')
-    .map(line => JSON.parse(line).seq as number);
-}
 
 it(
   '[A545] a process that is killed while it writes journals and logs has written what it noted, and the next one writes the rest',

@@ -80,7 +80,7 @@ function* survivorsOf(
   }
 }
 
-/** What is wrong after a power cut, if something is. */
+/** The first defect after a power cut; undefined if there is none. */
 async function violation(log: Log, disk: LossyDisk, written: number): Promise<string | undefined> {
   const { data, run, store, records } = log;
   const held = () => {

@@ -152,7 +152,7 @@ describe('a limit that is reached', () => {
     expect(await questions(run)).toHaveLength(1);
     const second = await question(run);
     expect([second.id === first.id, second.proposal]).toMatchObject([false, { context: { allowed: 1000 } }]);
-    // Whoever answers the first one is told why it was withdrawn.
+    // An answer to the first one is refused with why it was withdrawn.
     const late = await host.answer(first.id, { resolution: approve }, 'ada');
     expect(late).toMatchObject({
       error: { code: 'decision/withdrawn', message: expect.stringContaining(`the limit of run ${run} was changed`) },

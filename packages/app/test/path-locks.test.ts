@@ -83,7 +83,7 @@ describe('path locks between processes', () => {
       'no lock file, and long enough to show it',
     );
     expect(await locks.acquire('/a', 'exclusive')).toMatchObject({ error: { code: 'state/lock-failed' } });
-    // What was taken on the way is given back.
+    // Locks taken on the way are released.
     expect(await isFree(directory, '/', 'exclusive')).toBe(true);
   });
 });

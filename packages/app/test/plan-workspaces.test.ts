@@ -1,33 +1,16 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Bug } from '@signalbox/model';
-import { type ModelScript, startModelServer } from '@signalbox/testkit';
+import type { ModelScript } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { artifactContent } from '../src/artifacts/read-artifact.ts';
-import { openHome } from '../src/host/open-home.ts';
-import { thisMachine } from '../src/machine.ts';
 import { runDiff } from '../src/workspaces/run-diff.ts';
 import { gitRepository, pictureOf } from './support/git-repository.ts';
-import { openTestHost, planText, testHostOf } from './support/open-host.ts';
+import { openTestHost, planText } from './support/open-host.ts';
+import { openScriptedHome } from './support/open-scripted-home.ts';
 import { until } from './support/until.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-async function open(folder: string, script: ModelScript = []) {
-  const server = await startModelServer(script);
-  const home = await openHome({
-    dataDirectory: path.join(folder, 'data'),
-    machine: thisMachine(),
-    env: { ANTHROPIC_API_KEY: 'sk-secret-key', ANTHROPIC_BASE_URL: server.url },
-    threads: { threads: 1 },
-  });
-  if (!home.ok) throw new Bug(home.error.message);
-  const { host, owned, close } = home.value;
-  onTestFinished(async () => {
-    await close();
-    await server.close();
-  });
-  return { server, ...testHostOf(folder, host, owned.store, close) };
-}
+const open = (folder: string, script: ModelScript = []) => openScriptedHome(folder, script, false);
 
 const inWorkspace = (text: string) => text.replace("name: 'test',", "name: 'test', workspace: true,");
 

@@ -134,7 +134,7 @@ describe('a rollback', () => {
     expect(await end(done.run as RunId)).toMatchObject({ status: 'completed' });
     expect(contents(work)).toEqual({ 'a.txt': '1' });
     expect(await state(done.run as RunId)).toEqual({ said: 'Done.' });
-    // What is completed stays so.
+    // A completed run stays completed.
     expect(await end(run)).toMatchObject({ status: 'completed' });
     expect((await eventsOf(world, run)).at(-1)).toMatchObject({ type: 'run.rolled_back', after: true });
   });
@@ -174,7 +174,7 @@ describe('a rollback', () => {
     const acceptEffects = planned.effects.length > 0;
     value(await host.rollback(run, { call: second, paused: true, acceptEffects }, BY));
     expect([contents(work), existsSync(path.join(work, 'dir'))]).toEqual([{ 'a.txt': '1' }, false]);
-    // What is undone already is left out of a rollback that goes further back.
+    // A rollback that goes further back leaves out calls that are already undone.
     const further = value(await host.rollback(run, { call: first, paused: true, acceptEffects }, BY));
     expect(further.calls.map(({ call }) => call)).toEqual([first]);
     expect(contents(work)).toEqual({ 'a.txt': 'mine', 'c.txt': 'mine' });

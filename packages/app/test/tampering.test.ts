@@ -75,7 +75,7 @@ async function journaled(make: (store: Store) => Promise<RunId>) {
   return { data, run, records: verified.value.records, head: verified.value.head };
 }
 
-/** What can be done to the lines of a file. */
+/** Every change that can be made to the lines of a file. */
 function* lineChanges(text: string): Generator<readonly [name: string, changed: string]> {
   const lines = text.trimEnd().split('\n');
   const joined = (some: readonly string[]) => some.map(line => `${line}\n`).join('');
@@ -237,7 +237,7 @@ describe('a log that was changed, sealed again, and whose tables follow it', () 
         followed += 1;
         expect(await verifyRun(data, run)).toMatchObject({ value: { ok: true } });
         const noted = await verifyRun(data, run, head as Digest);
-        // What was added at the end has the noted head in its past, and a journal that knows nothing of it yet.
+        // A record added at the end has the noted head in its past, and the journal does not have it yet.
         const isAdded = forged.length > honest.length && isSameLog(forged.slice(0, honest.length), honest);
         if (isAdded) continue;
         if (!hasDefect(noted, 'expected head')) missed.push(`${name}: head`);

@@ -230,7 +230,7 @@ describe('reading', () => {
     const locks = { acquire: () => Promise.reject(new Error('no lock is needed')) };
     const { journal } = openFacts({ disk: watched, locks, home: HOME });
     expect(texts(journal)).toEqual(['fact 1']);
-    // What it found is made durable before it is relied on; nothing else is done.
+    // Existing records are made durable before they are relied on; nothing else is done.
     expect(touched).toEqual(['syncFile']);
   });
 

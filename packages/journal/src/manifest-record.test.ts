@@ -51,7 +51,7 @@ describe('a manifest record', () => {
         const offset = at % line.length;
         const changed = line.slice(0, offset) + String.fromCharCode(code) + line.slice(offset + 1);
         const decoded = decodeRecord(changed);
-        // Whatever is accepted is a record that is written in just this way.
+        // Every accepted record is written in exactly this way.
         if (decoded.ok) {
           expect(manifestRecord.parse(decoded.value)).toEqual(decoded.value);
           expect(canonicalJson(decoded.value)).toBe(changed);

@@ -39,7 +39,7 @@ describe.each(Object.entries(bases))('a process killed during %s', (_name, base)
     };
     const sides: readonly ('before' | 'after')[] = ['before', 'after'];
     for (const operation of recorded.operations.keys()) {
-      // What is after an operation is before the next one: an ordinary run tries one of the two, at every other operation.
+      // After an operation is before the next one: an ordinary run tries one of the two, at every other operation.
       if (operation % sized(2, 1, 1) > 0) continue;
       const tried = sized(sides.slice(1), sides, sides);
       await Promise.all(tried.map(when => killed(operation, when)));

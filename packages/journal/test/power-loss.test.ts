@@ -32,7 +32,7 @@ const tearsOf = (length: number): readonly number[] => {
 
 interface Scenario {
   readonly base: () => Promise<LossyDisk>;
-  /** What runs when the power goes off. */
+  /** The work during which the power is cut. */
   readonly work: (disk: Disk) => Promise<Outcome>;
   /** Runs after another process was killed at each point of appending the plan. */
   readonly afterKill?: true;

@@ -8,7 +8,7 @@ interface NodeKindFacts {
   readonly role: NodeRole;
   /** Whose agent it is in the contract's view (R20); undefined where that view leaves the node out. */
   readonly provider: Provider | undefined;
-  /** What a tree says of it in a line, from what is kept of it. `turn` counts from 0; undefined before a loop is reached. */
+  /** A detail for trees, from the stored data of the node. `turn` counts from 0; undefined before a loop is reached. */
   readonly detail: (data: Readonly<Record<string, unknown>>, turn: number | undefined) => string | undefined;
 }
 

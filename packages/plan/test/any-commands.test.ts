@@ -128,7 +128,7 @@ it('[P67, P74] whatever commands a run and its children get, in any order, it ca
         }
       }
       answers += 1;
-      // What was canceled for good or failed is retried; in the end nothing is left to do.
+      // Canceled and failed work is retried; in the end nothing is left to do.
       for (let lives = 0; ; lives++) {
         if (lives > 12) throw new Error('the run never completes');
         run = await begin();

@@ -9,7 +9,7 @@ import { definePlan } from '../src/plan-definition.ts';
 import { el } from './elements.ts';
 import { type Harness, harness } from './harness.ts';
 
-/** What really happened, beside what was committed. */
+/** Everything that really happened, next to what was committed. */
 interface Witness {
   /** Work and handlers whose commit is durable: `node iteration`. */
   readonly committed: Set<string>;
@@ -152,7 +152,7 @@ function dyingCommit(world: Harness, witness: Witness, dies: number, when: 'befo
   };
 }
 
-/** What holds at the end, plan, statuses and state together, as the last frame has it. */
+/** The plan, statuses and state of the last frame. */
 async function lastDigest(world: Harness): Promise<string | undefined> {
   const frames = (await world.runs.run(world.run))?.frames ?? 0;
   return (await world.runs.frame(world.run, frames - 1))?.digest;

@@ -55,7 +55,7 @@ export function harness(ports: Partial<{ readonly runs: MemoryRuns; readonly see
   const calm = async () => {
     for (let turns = 0; turns < 5; turns++) await new Promise(resolve => setImmediate(resolve));
   };
-  /** Whatever a test is about: a run that ended shows nothing that runs. */
+  /** Checked for every run: once it has ended, it shows nothing as running. */
   const settled = async (end: RunEnd): Promise<RunEnd> => {
     const running = end.status === 'lost' ? [] : await stillRunning(runs, run);
     if (running.length > 0) throw new Error(`the run ended ${end.status}, and still shows: ${running.join('; ')}`);

@@ -89,7 +89,7 @@ describe('loading a plan', () => {
   });
 
   describe('[A522] its zod', () => {
-    /** What a plan with these imports saw, and the packages that are named with it. */
+    /** The exports that a plan with these imports saw, and the packages recorded with it. */
     function seenBy(imports: string, seen: string): unknown {
       write({
         'plan.tsx': `${imports}\nimport { definePlan } from 'signalbox';\nglobalThis.seen = () => ${seen};\nexport default definePlan({ name: 'a', render: () => null });`,

@@ -4,7 +4,7 @@ import type { FileItem, PlanFiles } from '../src/workspaces/plan-files.ts';
 export interface MemoryFiles extends PlanFiles {
   change(path: string, content: string | undefined): void;
   text(path: string): string | undefined;
-  /** What is watched now. */
+  /** The paths that are being watched. */
   readonly watched: readonly string[];
   /** Every write fails with this. */
   fault: string | undefined;

@@ -1,7 +1,7 @@
 import type { RunId } from '@signalbox/model';
 import type { RunReader } from '@signalbox/runs';
 
-/** What a run that nobody drives, or one below it, still shows as running. */
+/** The nodes and tasks that an undriven run, or one below it, still shows as running. */
 export async function stillRunning(reader: RunReader, run: RunId): Promise<readonly string[]> {
   const record = await reader.run(run);
   if (record === undefined) return [];

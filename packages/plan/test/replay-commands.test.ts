@@ -54,7 +54,7 @@ const plan = definePlan({
       el(Effect, {
         id: 'label',
         deps: [ctx.state.get('n')],
-        // What an effect writes differs each time: a replay has it from the record.
+        // The effect writes another value each time: a replay reads it from the record.
         run: () => ctx.state.set('label', `${effectRuns++}`),
         cleanup: () => undefined,
       }),

@@ -19,7 +19,7 @@ interface Scene {
 interface Way {
   readonly plan: string;
   readonly limits?: Readonly<Record<string, number>>;
-  /** What is done to it once it is started. */
+  /** Acts on the run once it has started. */
   readonly act?: (scene: Scene) => Promise<unknown>;
 }
 
@@ -203,7 +203,7 @@ afterEach(async () => {
   for (const test of opened.splice(0)) await test.close().catch(() => {});
 });
 
-/** Whatever a run, or one below it or forked from it, shows as running. */
+/** Everything that a run, or one below it or forked from it, shows as running. */
 async function running({ host, store }: TestHost, run: RunId): Promise<readonly string[]> {
   const record = await store.run(run);
   const state = await snapshotOf(host, run);

@@ -23,7 +23,7 @@ export const auth = { host: '127.0.0.1:4280', authorization: `Bearer ${TOKEN}` }
 
 export interface Asker {
   readonly host: ScriptedHost;
-  /** What was thrown while a request was answered. */
+  /** Errors thrown while answering a request. */
   readonly faults: readonly unknown[];
   ask(method: string, path: string, options?: AskOptions): Promise<Response>;
 }
@@ -54,7 +54,7 @@ export function httpAsker(): Asker {
   };
 }
 
-/** What answers can have; which of it an answer has is what a test looks at. */
+/** All fields that answers can have; tests look at those that theirs has. */
 interface Answered {
   readonly id: RunId;
   readonly next: Json;

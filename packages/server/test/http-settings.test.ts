@@ -284,7 +284,7 @@ describe('users', () => {
     await value(ada.resume(run));
     await home.host.finished(run);
     expect(await home.host.reader.run(run)).toMatchObject({ status: 'completed' });
-    // Who resumed it is no part of what its frames are made of.
+    // Frames do not depend on who resumed the run.
     expect(await value(operator.replay(run))).toMatchObject({ ok: true });
     await value(ada.keep(run));
     await value(ada.stop(waiting, 'enough'));

@@ -99,7 +99,7 @@ export interface ScriptedHost extends RunHost {
 /** A data directory that is not there. */
 const NOWHERE = '/nowhere/signalbox';
 
-/** What it exports of a run: more than a stream reads at once. */
+/** The export of a run: more than a stream reads at once. */
 export function bundleOf(run: string): string {
   return `bundle of ${run}\n`.repeat(10_000);
 }

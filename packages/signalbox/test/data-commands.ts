@@ -4,7 +4,7 @@ import { main } from '../src/main.ts';
 import { buildProgram, nameOf } from '../src/program.ts';
 import { memoryTerminal } from './memory-terminal.ts';
 
-/** What stands for each argument. */
+/** A sample value for each argument. */
 const SAMPLES: Readonly<Record<string, string>> = {
   run: '0190a0a0-0000-7000-8000-000000000000',
   id: '0190a0a0-0000-7000-8000-000000000000',

@@ -9,7 +9,7 @@ import { signalbox, temporaryFolder } from './program.ts';
 const examples = fileURLToPath(new URL('../../../examples/', import.meta.url));
 const readme = (name: string) => readFileSync(path.join(examples, name, 'README.md'), 'utf8');
 
-/** What was printed, with what differs from run to run named: and without the line that sums it up. */
+/** The output, with values that differ from run to run replaced by names, and without the line that sums it up. */
 function named(stdout: string): string {
   return stdout
     .replace(/^ {2}\d+ tasks? in .*\n( {2}output.*\n)?/m, '')

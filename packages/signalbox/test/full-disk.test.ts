@@ -179,7 +179,7 @@ describe.skipIf(!hasSmallDisks)('a server whose disk is full', () => {
   });
 });
 
-/** What each command says on a full disk, and what is there once it has room again. */
+/** The answer of each command on a full disk, and the result once there is room again. */
 const ON_FULL_DISK = `
 say() { echo "== $*"; "$NODE" "$ENTRY" "$@" --data-dir disk/data 2>&1; }
 say run plan.tsx > /dev/null

@@ -91,7 +91,7 @@ async function connect(cwd: string, version: Version) {
   };
 }
 
-/** What an operator's program does from end to end. */
+/** The whole conversation of an operator's program. */
 async function operate(cwd: string, version: Version): Promise<void> {
   const { client, heard, until, call, read, complaints } = await connect(cwd, version);
   expect((await client.listTools()).tools.length).toBe(13);

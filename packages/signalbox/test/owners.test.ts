@@ -52,7 +52,7 @@ const jsonLines = (text: string) =>
     .split('\n')
     .filter(line => line !== '')
     .map(line => JSON.parse(line));
-/** What a command lists; one that fails, because the owner is only just beginning, lists nothing. */
+/** The lines that a command lists; none if it fails because the owner is only just starting. */
 function listed(cwd: string, command: string) {
   const { status, stdout } = signalbox([command, '--json'], { cwd });
   return status === 0 ? jsonLines(stdout) : [];

@@ -39,7 +39,7 @@ interface Open {
   readonly mode: string;
 }
 
-/** Whatever is not 0600 or, if it is a directory, 0700. */
+/** Every file that is not 0600, and every directory that is not 0700. */
 function openBelow(directory: string): { readonly open: readonly Open[]; readonly seen: readonly string[] } {
   const open: Open[] = [];
   const seen: string[] = [];
@@ -112,7 +112,7 @@ describe('a data directory without a umask', () => {
     }
     await client.close();
 
-    // What leaves, what comes in, and who may.
+    // Exports, imports and users.
     for (const [id, file] of [
       [run, 'run.bundle'],
       [at.sessionId, 'session.json'],
@@ -219,7 +219,7 @@ describe('a data directory without a umask', () => {
   });
 });
 
-/** What commands take from files. */
+/** Files that commands take as arguments. */
 function samplesIn(folder: string): Readonly<Record<string, string>> {
   vi.stubEnv('SIGNALBOX_BROWSER', '/bin/true');
   onTestFinished(() => void vi.unstubAllEnvs());

@@ -6,7 +6,7 @@ import { afterAll } from 'vitest';
 import { repositoryRoot } from '../../../scripts/local-program.ts';
 import { isProgramStale, programEntry } from '../../../scripts/staleness.ts';
 
-/** What starts the program. The build keeps its compiled code for the next start, as an installed program does. */
+/** The entry point of the program. The build keeps its compiled code for the next start, as an installed program does. */
 export const entry = keepsCode() ? path.join(repositoryRoot, 'test/built-program.js') : programEntry();
 
 /** A machine that is busy with something else is not a program that hangs. */

@@ -44,7 +44,7 @@ interface Answer {
   readonly said: string;
 }
 
-/** What commands are called with, and a data directory that they are called on. */
+/** A data directory, and arguments for commands on it. */
 interface Used {
   readonly cwd: string;
   readonly data: string;
@@ -108,7 +108,7 @@ function answers(
   const [program = '', ...args] = start([process.execPath, CHILD, given, ...directories]);
   const { stdout, stderr } = spawnSync(program, args, {
     cwd: target,
-    // What root compiled, nobody else may read.
+    // Only root may read code that root compiled.
     env: { ...ownEnvironment(cwd), TMPDIR: target, NODE_COMPILE_CACHE: '', HOME: cwd, SIGNALBOX_BROWSER: '/bin/true' },
     encoding: 'utf8',
     timeout: PATIENCE_MS,
@@ -121,7 +121,7 @@ function answers(
   return new Map(lines.map(line => JSON.parse(line)).map(({ name, answers: all }) => [name, all]));
 }
 
-/** What a command answers whenever it is called; lines of JSON in whatever order of their keys. */
+/** The part of an answer that is the same for every call; the keys of JSON lines are sorted. */
 function lasting(name: string, answer: Answer | undefined): unknown {
   if (answer === undefined || VARYING.has(name)) return answer?.code;
   const said = answer.said.replaceAll(/\(\d+ \w+ ago\)|(?<="exportedAt":")[^"]*/g, '');

@@ -25,7 +25,7 @@ const SOAK = process.env.SIGNALBOX_SOAK === '1';
 const RUNS = SOAK ? 200 : 18;
 /** How many of them were started by owners that were killed; their sub-plans come on top. */
 const KILLED = SOAK ? 60 : 4;
-/** What the histories come to, with their sub-plans. */
+/** The number of runs in the histories, with their sub-plans. */
 const RECORDED = 11;
 const machine = thisMachine();
 const histories = fileURLToPath(new URL('../../../spec/histories/', import.meta.url));
@@ -103,7 +103,7 @@ function withoutAge(said: string): string {
 const OTHER_ROUTES =
   /^\/api\/(health|openapi|metrics|settings|users|providers|sessions|workflows|plans)|\/(bundle|input)$/;
 
-/** What every route answers that reads runs, asked as `openapi.json` lists them. */
+/** The answer of every route that reads runs, as listed in `openapi.json`. */
 async function restAnswers(data: string, runs: readonly RunId[]): Promise<ReadonlyMap<string, unknown>> {
   const home = await openHome({
     dataDirectory: data,

@@ -10,7 +10,7 @@ const SOAK = process.env.SIGNALBOX_SOAK === '1';
 const HOURS = { timeout: 8 * 3_600_000 };
 const CHILD = childScript(import.meta.dirname, 'support/child.ts');
 
-/** What a check of everything finds, read beside whoever writes. */
+/** The findings of a complete check next to a writer. */
 function checkedAll(home: string): { readonly runs: number; readonly defects: readonly unknown[] } {
   const archive = openArchive({ path: databaseOf(home) });
   if (!archive.ok) throw new Error(archive.error.message);

@@ -82,7 +82,7 @@ function sameStart(one: Buffer, other: Buffer): boolean {
   return one.subarray(0, 32).equals(other.subarray(0, 32));
 }
 
-/** What was there, with some of the sectors that were written since. One of them may be a part. */
+/** The old contents with some of the sectors written since. One of them may be torn. */
 function mixed(before: Buffer, after: Buffer, keeps: () => boolean, torn: number): Buffer {
   const mixed = Buffer.alloc(Math.max(before.length, after.length));
   before.copy(mixed);

@@ -26,7 +26,7 @@ function checked(home: string, run: RunId): LogCheck {
   return check;
 }
 
-/** What somebody does to the log behind our back. */
+/** Changes the log without our knowledge. */
 function attacked(home: string, change: (log: readonly Kept[]) => readonly Kept[]): void {
   const database = new DatabaseSync(databaseOf(home));
   writeLog(database, 1, change(logOf(database, 1)));

@@ -54,7 +54,7 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** What is found wrong with runs after an attack, which is then undone. */
+/** The defects of runs after an attack, which is then undone. */
 function foundAfter(attack: () => void, runs: Iterable<number>): readonly LogDefect[] {
   database.exec('begin');
   try {
@@ -71,7 +71,7 @@ function missedOf(attacks: Iterable<Attack>): { readonly tried: number; readonly
   const missed: string[] = [];
   let tried = 0;
   for (const attack of attacks) {
-    // What the schema refuses cannot be done to it.
+    // The schema refuses some attacks.
     if (!isPossible(attack)) continue;
     tried += 1;
     const defects = foundAfter(

@@ -57,7 +57,7 @@ export async function heldDiff(
 
 const MOST_SHOWN = 200_000;
 
-/** What held changes would do to their directory, as git shows it. What is no file, or too large to be read, is named. */
+/** The diff of held changes against their directory, in git’s format. Paths that are not files, or are too large, are only named. */
 export async function diffOfHeld(layers: string, { layer, root, changes }: HeldChanges): Promise<string> {
   const upper = path.join(layers, layer, 'upper');
   const place = fs.mkdtempSync(path.join(tmpdir(), 'signalbox-held-'));

@@ -75,7 +75,7 @@ describe('the project of a directory', () => {
     expect(of('work', 'other', 'deep')).toBe(at('home', 'work'));
     expect(of('loose')).toBe(at('home', 'loose'));
     expect(of()).toBeUndefined();
-    // What a person keeps at home for all projects makes no project of it.
+    // Settings at home for all projects do not make the home a project.
     mkdirSync(at('home', '.signalbox'));
     expect(of('work', 'other')).toBe(at('home', 'work'));
     expect(of('loose')).toBe(at('home', 'loose'));

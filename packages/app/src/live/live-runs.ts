@@ -16,7 +16,7 @@ export interface Subscription {
   close(): void;
 }
 
-/** What a client wants of a run: which, from which event on, told as what, and whether its outline is enough. */
+/** A subscription: the run, its first event, the form of events, and whether the outline is enough. */
 export interface WatchedRun {
   readonly run: RunId;
   readonly from: number | undefined;

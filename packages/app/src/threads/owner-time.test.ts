@@ -7,7 +7,7 @@ const now = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (ms: number) => new Date(now + ms).toISOString() as Timestamp;
 const EPOCH = new Date(0).toISOString() as Timestamp;
 
-/** What a thread says, with another time everywhere. */
+/** A message of a thread, with another time everywhere. */
 const said = (time: Timestamp) =>
   ({
     at: time,
@@ -22,7 +22,7 @@ const said = (time: Timestamp) =>
     ] as unknown as EventDraft[],
   }) as unknown as WriteSet;
 
-/** What the owner makes of it: events have no time of their own, so theirs is that of the commit. */
+/** The message as the owner commits it: events without a time get that of the commit. */
 const stamped = (time: Timestamp) =>
   ({
     ...said(time),
@@ -46,7 +46,7 @@ describe('what a thread commits', () => {
     expect(withOwnerTime(said(at(1000)), now)).toEqual(stamped(at(0)));
     expect(withOwnerTime(said('garbage' as Timestamp), now)).toEqual(stamped(at(0)));
     const past = withOwnerTime(said(EPOCH), now);
-    // What is told of a task may be of an earlier life of its run.
+    // A task may date from an earlier life of its run.
     expect(past).toEqual({ ...stamped(at(0)), tasks: said(EPOCH).tasks });
   });
 

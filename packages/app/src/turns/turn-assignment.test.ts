@@ -20,7 +20,7 @@ const data = {
   cwd: 'docs',
 };
 
-/** What a frame has of the node. */
+/** The node in a frame. */
 const frame = (rows: Readonly<Record<string, Json>>) => ({
   valueAt: async (_: RunId, space: string, key: string, index: number) =>
     key === node && index === 4 ? rows[space] : undefined,

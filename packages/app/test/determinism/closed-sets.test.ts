@@ -67,7 +67,7 @@ describe('[W172] every reason of the one model', () => {
   });
 });
 
-/** What is corrupt is not gone on with in any mode. */
+/** No mode continues a corrupt session. */
 function stops(code: string, autonomy: Autonomy): boolean {
   return autonomy !== 'full_auto_never_stop' || code === 'unexpected:storage_corruption_detected';
 }

@@ -65,7 +65,7 @@ export async function forgetTemplate(): Promise<void> {
 }
 
 type Store = Extract<(typeof errorCodes)['store'][number], `STORE_${string}`>;
-/** What a call of the guided surface, or of the person's desk beside it, can be refused with. */
+/** The refusals of the guided surface, and of the person's desk beside it. */
 export type GuidedCode =
   | (typeof errorCodes)['token' | 'session' | 'bundle' | 'input' | 'workflow'][number]
   | Store

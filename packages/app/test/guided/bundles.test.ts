@@ -38,7 +38,7 @@ const walks: Readonly<Record<string, (tools: GuidedTools) => Promise<StepAnswer>
   },
 };
 
-/** What people and resuming agents see of a session. */
+/** A session as people and resuming agents see it. */
 function seen(directory: string, events: readonly DomainEvent[]): JsonObject {
   const view = projectSession(events, {
     health: 'healthy',
@@ -82,7 +82,7 @@ describe('bundles of guided sessions', () => {
 
     const elsewhere = openTools(there, { machine: machineOf(2) });
     expect(errorOf(await elsewhere.continue({ stateToken: last.stateToken })).code).toBe('TOKEN_BAD_SIGNATURE');
-    // Whoever looks for it finds it in the same way.
+    // A search finds it in the same way.
     for (const query of [{}, { query: 'evidence' }, { query: last.workflow.workflowId }]) {
       const found = async (from: GuidedTools) =>
         value(await from.resume(query)).candidates.map(({ stateToken: _, nextCall: __, ...rest }) => rest);

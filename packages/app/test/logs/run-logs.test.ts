@@ -72,7 +72,7 @@ describe('the log of a run', () => {
     const faults: unknown[] = [];
     const { store, open, pass } = opened(home, { onFault: thrown => faults.push(thrown) });
     const logs = open();
-    // What should be a folder is a file.
+    // A file in place of the folder.
     writeFileSync(path.join(home, 'runs'), '');
     const { run, write } = await startRun(store, newRun());
     await write({ at: '2026-01-01T00:00:00.000Z' as never, events: [signal('a')] });

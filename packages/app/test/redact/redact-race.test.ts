@@ -1,13 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { RunId } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
 import { at, newRun, signal, startRun } from '../../../runs/test/builders.ts';
 import { SECRET } from '../../../store/test/support/secret-runs.ts';
 import { createRunLogWriter } from '../../src/logs/run-log-writer.ts';
-import { contentOf } from '../../src/packed-file.ts';
 import { createJournalThread, type DerivedThread } from '../../src/run-journal/journal-thread.ts';
 import { verifyRun } from '../../src/run-journal/verify-run.ts';
+import { seqsOf } from '../logs/log-lines.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { deskOf, filesWithSecret, owned } from './support.ts';
 
@@ -16,22 +15,6 @@ const NOISE = 'n'.repeat(900);
 
 function threadOf(data: string, { secrets }: ReturnType<typeof owned>): DerivedThread {
   return createJournalThread({ dataDirectory: data, secrets: secrets.shared });
-}
-
-/** The numbers of the events in a log, in the order of its lines. */
-function seqsOf(data: string, run: RunId): readonly number[] {
-  const folder = path.join(data, 'runs', run, 'logs');
-  const packed = readdirSync(folder).flatMap(name => Number(/^stream\.(\d+)\./.exec(name)?.[1] ?? []));
-  const files = [...packed.toSorted((a, b) => a - b).map(n => `stream.${n}.ndjson.zst`), 'stream.ndjson'];
-  return files
-    .filter(name => existsSync(path.join(folder, name)))
-    .flatMap(name =>
-      Buffer.from(contentOf(path.join(folder, name)))
-        .toString()
-        .split('\n'),
-    )
-    .filter(line => line !== '')
-    .map(line => JSON.parse(line).seq as number);
 }
 
 describe('a redaction of a run whose log is being written', () => {

@@ -34,7 +34,7 @@ export function deskOf(data: string, home: OwnedStore, ports: Partial<RedactDesk
   return createRedactDesk({ ...portsOf(data, home), driven: () => [], alone: oneByOne(), ...ports });
 }
 
-/** What the next owner does before anything else. */
+/** The first thing that the next owner does. */
 export async function takenUp(data: string): Promise<boolean> {
   const home = owned(data);
   try {

@@ -194,7 +194,7 @@ function copyOf(from: string, to: string): string {
   return to;
 }
 
-/** What is left after a collection that runs to its end. */
+/** The data directory after a complete collection. */
 async function collected(home: string): Promise<object> {
   const store = storeIn(home);
   const rewrite = (run: RunId) => rewriteJournal(home, store, run);

@@ -66,7 +66,7 @@ describe('the secrets of a data directory', () => {
     const size = textsIn(folder).join('').length;
     const later = openSecrets({ dataDirectory: folder, env: {} });
     expect(later.filter.text(`a ${VALUE} b another-value`)).toBe(`a ${MARK} b [redacted: API_KEY]`);
-    // What is known is not written again.
+    // Known secrets are not written again.
     expect(textsIn(folder).join('')).toHaveLength(size);
     for (const name of readdirSync(path.join(folder, 'keys'))) {
       expect(statSync(path.join(folder, 'keys', name)).mode & 0o777).toBe(0o600);

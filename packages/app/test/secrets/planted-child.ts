@@ -68,7 +68,7 @@ async function end(): Promise<void> {
   const redacted = value(await host.redactions.redact(run, { value: planted.found, name: 'FOUND_TOKEN' }, 'tester'));
   console.log(REDACTED);
   say(redacted);
-  // What cannot be done quotes what was asked for.
+  // A refusal quotes the request.
   writeFileSync(path.join(folder, 'broken.tsx'), `throw new Error(${JSON.stringify(planted.broken)});`);
   say(await host.start({ file: path.join(folder, 'broken.tsx'), anyFile: true, input: {} }));
   say(await host.inspection.describePlan(path.join(folder, 'planted.tsx')));

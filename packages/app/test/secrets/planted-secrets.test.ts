@@ -51,7 +51,7 @@ function scriptOf(planted: Planted): ModelScript {
 /** Secrets that the contents of files hold, which undo and resume need: the plan's own, and what an agent overwrote. */
 const inFiles: readonly string[] = ['source', 'broken', 'file', 'toolOutput', 'privateKey'];
 
-/** What is found where: `<secret> in <place>`. */
+/** Every find, as `<secret> in <place>`. */
 function search(
   planted: Partial<Planted>,
   places: readonly (readonly [place: string, content: Buffer])[],
@@ -161,7 +161,7 @@ describe('planted secrets', () => {
     first.kill();
     const begun = await first.ended;
     expect(begun.signal).toBe('SIGKILL');
-    // What nobody can know yet is there, and so the search can find it.
+    // A value that nobody knows yet is there, so the search works.
     const atCrash = search(planted, [...placesIn(data), ['an answer', Buffer.from(begun.stdout)]]);
     expect(atCrash).toContain('found in a row');
     const afterCrash = atCrash.filter(hit => !hit.startsWith('found in '));
@@ -190,7 +190,7 @@ describe('planted secrets', () => {
     const allowed = (hit: string) => inFiles.some(kind => hit.startsWith(`${kind} in blobs/`));
     expect(found.filter(hit => !allowed(hit))).toEqual([]);
 
-    // What undo and resume need is there, for its owner alone; so the search can find something.
+    // Contents for undo and resume are there, for their owner alone, so the search works.
     for (const kind of ['source', 'file', 'toolOutput', 'privateKey'])
       expect(found.some(hit => hit.startsWith(`${kind} in blobs/`))).toBe(true);
     for (const file of filesBelow(path.join(data, 'blobs'))) expect(statSync(file).mode & 0o077).toBe(0);

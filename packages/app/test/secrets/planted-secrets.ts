@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 /** Where each planted secret comes from. */
 export const kinds = [
-  // What a plan's code does with it.
+  // Used by a plan's code.
   ...(['result', 'thrown', 'state', 'progress', 'input', 'name', 'tag', 'correlation', 'node'] as const),
   ...(['artifactName', 'artifact', 'largeArtifact', 'question', 'rationale', 'broken', 'late'] as const),
   // How it is written there.

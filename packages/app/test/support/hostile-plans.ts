@@ -1,6 +1,6 @@
 /** Plans that do what a mistake, or malice, may do to the thread that they run in. */
 
-/** What became of the run of such a plan. */
+/** The outcome of a run of the plan. */
 type HostileEnd =
   /** It is told to end: it may have ended by itself, or its start may have been refused. */
   | 'terminated'
@@ -123,7 +123,7 @@ const toEach = (deed: string) =>
   for (; n < 100; n++) try { ${deed}; } catch (error) { if (error.code === 'ERR_PLAN_REFUSED') refused++; }
   if (refused === 97) throw new Error('refused');`;
 
-/** What a plan is refused, each of it an error that it may catch. */
+/** Deeds that a plan is refused, each with an error that it may catch. */
 const refusals: Readonly<Record<string, string>> = {
   aborts: 'process.abort();',
   'kills the process': "process.kill(process.pid, 'SIGKILL');",

@@ -1,5 +1,5 @@
-// What the processes of the crash tests have in common: a run of the plan of forty steps, and a side file that says what was
-// really done and what was durable when.
+// Shared by the processes of the crash tests: a run of the plan of forty steps, and a side file that records which work was done and
+// when it became durable.
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { Bug, type RunId } from '@signalbox/model';

@@ -30,11 +30,11 @@ export async function openTestHome(
 }
 
 /** A home whose agents talk to a model server that answers by a script, and work in `work`. */
-export async function openScriptedHome(folder: string, script: ModelScript) {
+export async function openScriptedHome(folder: string, script: ModelScript, resumeOnAnswer = true) {
   const work = path.join(folder, 'work');
   mkdirSync(work, { recursive: true });
   const server = await startModelServer(script);
   onTestFinished(() => server.close());
   const env = { ANTHROPIC_API_KEY: MODEL_KEY, ANTHROPIC_BASE_URL: server.url };
-  return { server, work, ...(await openTestHome(folder, { env, resumeOnAnswer: true })) };
+  return { server, work, ...(await openTestHome(folder, { env, resumeOnAnswer })) };
 }

@@ -18,7 +18,7 @@ const child = childScript(import.meta.dirname, 'owner-child.ts');
 /** When an owner kills itself: `before:3` is before its third commit. */
 export type Kill = 'never' | `${'before' | 'after'}:${number}`;
 
-/** What a test does with owners. Whatever it leaves running is killed when its file is done. */
+/** Starts and kills owners for a test file. Any that are left running are killed when the file is done. */
 export function ownerLives() {
   const home = temporaryFolder();
   const living = new Set<RunningChild>();

@@ -35,7 +35,7 @@ const PLAN = {
 } as const;
 const PLAN_SNAPSHOTS = [snapshotText(10), snapshotText(11)];
 
-/** What a piece of work, if it came to its end, lets its caller rely on. */
+/** The guarantee of a piece of work to its caller, if it was completed. */
 export type Outcome = 'acknowledged' | 'refused' | 'stopped';
 
 /** Stores the snapshots of the plan and appends it, as a process that has just started. */
@@ -70,7 +70,7 @@ export async function readPlan(disk: Disk, place = inMemory()): Promise<Outcome>
   return read.value.find(PLAN.events[0].dedupeKey) === undefined ? 'refused' : 'acknowledged';
 }
 
-/** What a journal may hold after a crash. */
+/** The valid contents of a journal after a crash. */
 export interface Truths {
   readonly before: readonly FactRecorded[];
   readonly after: readonly FactRecorded[];

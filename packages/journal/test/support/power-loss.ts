@@ -20,7 +20,7 @@ export async function runUntil(
 ): Promise<{ readonly disk: LossyDisk; readonly outcome: Outcome }> {
   const disk = base.copy();
   const forgetful = interceptedDisk(disk, (operation, path, run) =>
-    // What a sync returns is nothing, so one that is not done returns the same.
+    // A sync returns nothing, so one that is left out returns the same.
     operation.startsWith('sync') && ignoredSync(labelOf(operation, path)) ? (undefined as never) : run(),
   );
   return { disk, outcome: await killedAt(forgetful, at, work) };

@@ -9,7 +9,7 @@ import { RUN_EVENT_VERSION, type RunEvent, runEvent, saidEvent, stallEvidence } 
 const samples = Object.entries(eventSamples);
 const ENVELOPE = ['v', 'id', 'runId', 'seq', 'ts', 'type'];
 
-/** What an event requires beside the envelope; `nodeId` is among it where the event is about a node. */
+/** Required fields of an event besides the envelope, including `nodeId` if it is about a node. */
 const required: { readonly [Type in RunEvent['type']]: readonly string[] } = {
   'run.patch': ['patch'],
   'run.phase': ['phase'],
@@ -31,7 +31,7 @@ const required: { readonly [Type in RunEvent['type']]: readonly string[] } = {
   'artifact.created': ['artifact'],
 };
 
-/** What an event may carry beside that. */
+/** Optional fields of an event. */
 const optional: { readonly [Type in RunEvent['type']]?: readonly string[] } = {
   'run.mode': ['globalMode'],
   'node.progress': ['fraction'],

@@ -9,7 +9,7 @@ import { ROOT_ID } from '../nodes/node-id.ts';
 import { definePlan } from '../plan-definition.ts';
 import { replayRun } from '../replay/replay-run.ts';
 
-/** What an ended run shows of the plan and of a node. */
+/** The plan and one node as an ended run shows them. */
 async function shownStatuses(world: ReturnType<typeof harness>, node: string): Promise<readonly unknown[]> {
   const { frames = 1 } = (await world.runs.run(world.run)) ?? {};
   const rows = await world.runs.at(world.run, 'status', frames);

@@ -120,7 +120,7 @@ describe('an operator', () => {
     const never_ = definePlan({ name: 'deaf', render: () => el(Task, { id: 't', run: never }) });
     const held = deaf.start(never_);
     await deaf.calm();
-    // What was asked for patiently before is asked for again.
+    // A patient pause first, then one that takes effect now.
     void held.pause('ada');
     void held.pause('ada', { now: true });
     expect(await deaf.end(held)).toEqual({ status: 'paused' });

@@ -435,7 +435,7 @@ export function describeRows(name: string, open: () => RunStore): void {
       await one.refused({ at: at(), events: [signal('never')], frame: frame(9) });
       end();
       await one.write({ at: at(), events: [signal('e')] });
-      // Who waits for a commit goes on before anybody is told of it.
+      // The caller of a commit continues before subscribers hear of it.
       await new Promise(process.nextTick);
 
       const seqs = (notices: readonly CommitNotice[], run: RunId) =>

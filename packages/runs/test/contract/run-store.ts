@@ -7,7 +7,7 @@ import { describeRows } from './rows.ts';
 
 export type RunStore = Commit & RunReader & RunFeed;
 
-/** What every store of runs does. `open` gives an empty one, which the test's end closes. */
+/** The contract of every store of runs. `open` gives an empty one, which the test's end closes. */
 export function describeRunStore(name: string, open: () => RunStore): void {
   describeCommits(name, open);
   describeFrames(name, open);

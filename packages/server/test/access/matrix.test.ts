@@ -13,7 +13,7 @@ import { UNKNOWN } from '../http-asker.ts';
 import { liveClient } from '../live-client.ts';
 import { type AccessStage, accessStage, type Caller } from './access-stage.ts';
 
-/** What each role may do, written out: the table says what is needed, this says who has it. */
+/** The rights of each role, written out: the table has the required role, this list has who includes it. */
 const reach: Readonly<Record<UserRole, readonly Needed[]>> = {
   viewer: ['viewer'],
   approver: ['viewer', 'approver'],
@@ -98,7 +98,7 @@ async function mcpCell(caller: Caller, place: string, method: string, params: ob
   });
   const text = await answer.text();
   if (answer.status !== 200) return cellOf(answer.status);
-  // Whatever was answered, it is an answer to this request.
+  // Any answer counts, as long as it is to this request.
   expect(text).toContain('"id":1');
   return /"code\\?":\\?"request\/forbidden/.test(text) ? 'forbidden' : 'open';
 }

@@ -85,7 +85,7 @@ describe('a connection whose upgrade is refused', () => {
     const ended = new Promise(resolve => socket.once('end', resolve));
     socket.resume().write(upgrade(path, host ?? url.host));
     await ended;
-    // Whoever writes to a connection that is closed at the other end is told so; one that is half open takes it.
+    // Writing to a connection that is closed at the other end fails; one that is half open accepts it.
     const told = new Promise<string | undefined>(resolve =>
       socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code)),
     );

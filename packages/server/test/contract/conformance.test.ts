@@ -84,7 +84,7 @@ const heardIn: {
 };
 
 let stage: Stage;
-/** What was answered to signals that the plan does not take. */
+/** The answers to signals that the plan does not declare. */
 let unheard: readonly unknown[] = [];
 const runs = { plan: '' as RunId, turns: '' as RunId, storm: '' as RunId, guided: '' as RunId };
 const clients: Record<string, LiveClient> = {};
@@ -108,7 +108,7 @@ async function read<Schema extends z.ZodType>(
   return schema.parse(told) as z.infer<Schema>;
 }
 
-/** Whatever is wrong, the answer is the one envelope with its status. */
+/** Every error is the one envelope with its status. */
 async function refused(method: string, place: string, body?: Json, headers?: Record<string, string>) {
   const answer = await stage.ask(method, place, body, headers);
   const { code, suggestion } = errorEnvelope.parse(await answer.json());
@@ -187,7 +187,7 @@ beforeAll(async () => {
     const { record } = await shown(id);
     await clients[name]?.until(received => received.filter(({ kind }) => kind === 'event').length === record.nextSeq);
   }
-  // What an agent says, and what its turns leave, is told after the events and the picture of its end.
+  // Agent output and artifacts of turns are sent after the events and the snapshot of the end.
   for (const name of ['plan', 'turns'] as const) {
     const made = Object.values((await shown(runs[name])).artifacts).filter(one => one.name.startsWith('prompt.'));
     await clients[name]?.until(() => made.every(({ id }) => createdIn(name).some(told => told.artifact.id === id)));
@@ -205,7 +205,7 @@ function contractPart(snapshot: RunSnapshot): object {
   return Object.fromEntries(Object.entries(snapshot).filter(([name]) => fields.includes(name)));
 }
 
-/** What is checked of each endpoint. One of the contract that is not here fails the test of the table. */
+/** The checks of each endpoint. An endpoint of the contract without an entry fails the test of the table. */
 const endpoints: { readonly [Endpoint in (typeof ENDPOINTS)[number]]: () => Promise<void> } = {
   'POST /api/runs': async () => {
     const file = stage.stormPlan;

@@ -15,11 +15,11 @@ export interface Stage {
   readonly tools: GuidedTools;
   /** The file of a plan whose agent asks before it writes a file, in a workspace of its own. */
   readonly agentPlan: string;
-  /** What its workspace is a copy of. */
+  /** The directory that its workspace is a copy of. */
   readonly directory: string;
   /** The file of a plan with two agents in that directory itself: `writes` changes a file, `looks` changes nothing. */
   readonly turnsPlan: string;
-  /** What the model was told first, and asked, in the order of the calls. */
+  /** The system prompts and questions of the model, in the order of the calls. */
   readonly heard: readonly { readonly system: string; readonly prompt: string }[];
   /** The file of a plan that goes round in circles. */
   readonly stormPlan: string;

@@ -14,7 +14,7 @@ export interface Judged {
   readonly failing: readonly string[];
 }
 
-/** What the official conformance suite says of a server. */
+/** The verdict of the official conformance suite on a server. */
 export async function judge(url: string, options: readonly string[]): Promise<Judged> {
   const results = mkdtempSync(path.join(tmpdir(), 'conformance-'));
   onTestFinished(() => rmSync(results, { recursive: true, force: true }));

@@ -11,7 +11,7 @@ const schemas = new URL('../../../../spec/schemas/', import.meta.url);
 const published = (name: string) =>
   z.fromJSONSchema(JSON.parse(readFileSync(new URL(`${name}.json`, schemas), 'utf8')));
 
-/** What was found, by the name of the schema that it must fit. */
+/** Samples, by the name of the schema that they must fit. */
 let found: ReadonlyMap<string, readonly Json[]>;
 
 beforeAll(async () => {

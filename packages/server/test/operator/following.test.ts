@@ -21,7 +21,7 @@ afterAll(() => stage.close());
 const subscription = (method: string, uri: string, id = 7) =>
   JSON.stringify({ jsonrpc: '2.0', id, method: `resources/${method}`, params: { uri } });
 
-/** What a session is told until it is told how its run ended. */
+/** The notifications of a session up to the end of its run. */
 async function toldUntilEnd(next: () => Promise<{ readonly told: Told }>, run: string): Promise<readonly Told[]> {
   const told: Told[] = [];
   for (;;) {
@@ -98,7 +98,7 @@ describe('2025-11-25', () => {
     expect(gap.told).toMatchObject({ method: 'signalbox.events.missed', params: { count: 50 } });
     expect((await again.next()).told.params).toMatchObject({ payload: { text: '50' } });
     await again.close();
-    // Whoever is lost right after that begins where the rest does.
+    // A client that is lost right after that resumes where the rest begins.
     const third = await stage.listen(session, gap.id);
     onTestFinished(() => third.close());
     expect((await third.next()).told.params).toMatchObject({ payload: { text: '50' } });

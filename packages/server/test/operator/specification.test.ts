@@ -113,7 +113,7 @@ describe('the operator’s surface has what the specification names', () => {
     const wanted = words(args);
     const known = wanted.map(arg => arg.replace(/[[\]]/g, ''));
     expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(known));
-    // What is ours beyond the specification can be left out.
+    // Additions to the specification may be absent.
     expect(schema.required ?? []).toEqual(wanted.filter(arg => !arg.startsWith('[')));
     expect(tool?.answer).toBe(answer);
   });

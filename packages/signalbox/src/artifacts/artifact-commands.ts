@@ -93,7 +93,7 @@ function askedOf({ kind, key, all, turns, kept }: ArtifactsFlags, run: RunId): A
     versions: all === true ? 'all' : 'last',
     turns: turns === true ? 'only' : kept === true ? 'none' : 'with',
     ...(key !== undefined && { key }),
-    // What is no kind is the kind of no artifact.
+    // No artifact has an unknown kind.
     ...(kind !== undefined && { kind: kind as NonNullable<Asked['kind']> }),
   };
 }

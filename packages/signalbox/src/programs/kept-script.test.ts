@@ -86,7 +86,7 @@ describe('[A520] a program that is built as a script', () => {
     const file = onlyKept();
     rmSync(file);
     const two = run('2');
-    // What has not run is not compiled, and is not kept.
+    // Code that has not run is neither compiled nor cached.
     expect(two.exports.answer()).toBe(2);
     two.keep();
     // V8 looks at the length of a source only, which is why nobody else may write there.

@@ -117,7 +117,7 @@ function changeOf(old: readonly Json[], next: readonly Json[]) {
   return change;
 }
 
-/** What a closed store takes on disk. */
+/** The size of a closed store on disk. */
 export function bytesOnDisk(home: string): number {
   return readdirSync(home, { recursive: true, encoding: 'utf8' })
     .map(entry => statSync(path.join(home, entry)))

@@ -39,7 +39,7 @@ export function watchedDatabase(): WatchedDatabase {
   return watched;
 }
 
-/** What SQLite throws when the disk breaks off. */
+/** The error that SQLite throws when the disk fails. */
 export function diskBroke(): Error {
   return Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
 }

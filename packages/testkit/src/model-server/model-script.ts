@@ -61,7 +61,7 @@ export interface ScriptedCall {
   readonly rawInput?: string;
 }
 
-/** What goes wrong with an answer. `after` counts stream events; an answer that is not streamed is cut or held in its middle. */
+/** A fault of an answer. `after` counts stream events; an answer that is not streamed is cut or held in its middle. */
 export type AnswerFault =
   /** The connection is lost. */
   | { readonly kind: 'cut'; readonly after: number }
@@ -73,7 +73,7 @@ export type AnswerFault =
   | { readonly kind: 'slow-start' }
   /** The vendor's own error in the middle of a stream. */
   | { readonly kind: 'error'; readonly after: number; readonly message?: string }
-  /** What arrives is not JSON. */
+  /** Sends something that is not JSON. */
   | { readonly kind: 'malformed' };
 
 interface ModelRefusal {

@@ -197,7 +197,7 @@ export async function startModelServer(script: ModelScript, options: ModelServer
   }
 }
 
-/** What clients ask beside turns of a conversation: the models there are, and how long a request is. Scripts know nothing of it. */
+/** Requests besides conversation turns: the list of models, and token counts. Scripts do not cover them. */
 function asideOf(method: string, path: string): { readonly wire?: Wire; readonly answer: Json } | undefined {
   if (method === 'GET') return path.endsWith('/models') ? { answer: MODELS } : undefined;
   for (const wire of method === 'POST' ? wires : []) {

@@ -10,7 +10,7 @@ export interface Wire {
   counted?(path: string): Json | undefined;
   /** Why a request lacks what lets it in. */
   unauthorized(headers: Readonly<Record<string, string>>, query: URLSearchParams): string | undefined;
-  /** What a request says; a text says why a real server would refuse it. */
+  /** The parsed request; a string is the reason why a real server would refuse it. */
   read(body: unknown): WireRequest | string;
   whole(answer: ModelAnswer, context: AnswerContext): Json;
   events(answer: ModelAnswer, context: AnswerContext): readonly WireEvent[];

@@ -11,7 +11,7 @@ import { renderPrompt } from '../../src/prompts/prompt.ts';
 import { modePresets } from '../../src/session/preferences.ts';
 import { compile, type Setting, snapshotOf, stepOf, workflowOf } from '../compile/sources.ts';
 
-/** What is made of a source: the codes of its problems, each once. */
+/** The result of compiling a source: the codes of its problems, each once. */
 function codesOf(source: unknown, setting: Setting = {}): readonly string[] {
   const compiled = compile(source, setting);
   const problems = compiled.ok ? compiled.value.warnings : compiled.error.problems;

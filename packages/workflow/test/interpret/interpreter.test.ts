@@ -17,7 +17,7 @@ import {
   workflow,
 } from './workflow-builder.ts';
 
-/** What the agent does at each step, in turn: artifacts, and context from then on. */
+/** The agent’s output at each step, in turn: artifacts, and context from then on. */
 type Doing = { readonly artifacts?: readonly Json[]; readonly context?: JsonObject };
 
 /** Walks until the script or the workflow ends, and gives the places on the way. */

@@ -26,7 +26,7 @@ export interface Walked {
   readonly end: Extract<Next, { kind: 'completed' }>['because'];
   /** Attempts that were lacking on purpose, by what blocked them. */
   readonly blocked: readonly BlockerCode[];
-  /** What was disclosed instead of blocking. */
+  /** Gaps disclosed instead of blocking. */
   readonly gaps: readonly string[];
   readonly confirmations: number;
   readonly prompts: ReadonlyMap<string, string>;
@@ -274,7 +274,7 @@ function controlled(
   return contextFor(condition.expression, wanted === (loop.type === 'while'), context);
 }
 
-/** What a blocker says that the context lacks. */
+/** The context with the keys that a blocker reports as missing. */
 function mended(
   compiled: CompiledWorkflowSnapshotV1,
   { report }: Extract<Next, { kind: 'blocked' }>,

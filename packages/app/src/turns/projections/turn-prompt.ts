@@ -10,7 +10,7 @@ export interface EffectivePrompt {
   readonly answer?: JsonObject;
 }
 
-/** What the author of a plan wrote of it. */
+/** The part written by the author of the plan. */
 export interface AuthoredPrompt {
   readonly system?: string | undefined;
   readonly prompt: string;
