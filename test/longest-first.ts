@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST: readonly string[] = [
   'test/browser/console-live.test.ts',
   'test/browser/pages-live.test.ts',
+  'test/browser/agents-live.test.ts',
   'test/browser/run-page.test.ts',
   'packages/adapters/test/real-agents.test.ts',
   'test/browser/console.test.ts',
