@@ -51,6 +51,26 @@ export default definePlan({
 const greeting = `export const greeting = (name: string): string => \`Hello \${name}\`;\n`;
 
 describe('loading a plan', () => {
+  it('[P302] ends the thread of the compiler', () => {
+    write({
+      'first.mjs': `import threads from 'node:worker_threads';
+globalThis.started = [];
+threads.Worker = class extends threads.Worker {
+  constructor(...args) {
+    super(...args);
+    globalThis.started.push(this);
+  }
+};`,
+      'compiled.ts': 'export default 1 as number;',
+      'last.mjs': `import { once } from 'node:events';
+const { started } = globalThis;
+await Promise.all(started.map(thread => thread.threadId < 0 || once(thread, 'exit')));
+console.log(JSON.stringify({ ended: started.length }));`,
+    });
+    const isNoPlan = { error: expect.objectContaining({ code: 'plan/not-a-plan' }) };
+    expect(run('load', 'first.mjs', 'compiled.ts', 'last.mjs')).toEqual([isNoPlan, isNoPlan, { ended: 1 }, isNoPlan]);
+  });
+
   it('[P53] from a folder where nothing is installed, without a build, and running it', () => {
     write({ 'hello.tsx': hello, 'lib/greeting.ts': greeting });
     const [result] = run('run', 'hello.tsx');

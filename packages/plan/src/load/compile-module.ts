@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import type { Loader, TransformFailure, TransformOptions, transformSync } from 'esbuild';
+import type esbuild from 'esbuild';
+import type { Loader, TransformFailure, TransformOptions } from 'esbuild';
 import { PlanError } from '../plan-error.ts';
 import { unquoted } from './unquoted.ts';
 
@@ -45,7 +46,7 @@ export function compileModule(file: string, contents: Uint8Array, cache: Compile
 function compiled(file: string, source: string): string {
   try {
     const loader = loaders[path.extname(file)] ?? 'ts';
-    return compiler()(source, { ...options, loader, sourcefile: file }).code;
+    return compiler().transformSync(source, { ...options, loader, sourcefile: file }).code;
   } catch (error) {
     const [first] = (error as Partial<TransformFailure>).errors ?? [];
     if (first === undefined) throw error;
@@ -56,11 +57,16 @@ function compiled(file: string, source: string): string {
   }
 }
 
-let transform: typeof transformSync | undefined;
+type Compiler = Pick<typeof esbuild, 'transformSync' | 'stop'>;
+let loaded: Compiler | undefined;
 
 /** Loaded when the first module is compiled: it takes longer than the rest of a start. */
-function compiler(): typeof transformSync {
-  transform ??= (createRequire(import.meta.url)('esbuild') as { readonly transformSync: typeof transformSync })
-    .transformSync;
-  return transform;
+function compiler(): Compiler {
+  loaded ??= createRequire(import.meta.url)('esbuild') as Compiler;
+  return loaded;
+}
+
+/** Ends the thread and the process of the compiler, if they run. The next module that is compiled starts them again. */
+export function endCompiler(): void {
+  void loaded?.stop();
 }
