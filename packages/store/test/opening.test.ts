@@ -18,7 +18,7 @@ import { ORPHANS } from '../src/runs/run-reader.ts';
 import { isAtLeast, openConnection } from '../src/sqlite/connection.ts';
 import { databaseOf } from './support/database-file.ts';
 import { opened, temporaryHome, temporaryStore } from './support/stores.ts';
-import { watchedDatabase } from './support/watched-database.ts';
+import { diskBroke, watchedDatabase } from './support/watched-database.ts';
 
 function openedDatabase(home: string): DatabaseSync {
   const connection = openConnection(databaseOf(home));
@@ -212,6 +212,24 @@ describe('the schema', () => {
     expect(step?.detail).toContain('artifacts_by_key');
     const indexes = database.prepare(`select name, "unique" from pragma_index_list('artifacts')`).all();
     expect(indexes).toContainEqual({ name: 'artifacts_by_key', unique: 1 });
+  });
+
+  it('[D351] moves commits into the database at a checkpoint, and keeps them in the log if the disk refuses', async () => {
+    const watched = watchedDatabase();
+    const store = temporaryStore({ connect: watched.connect });
+    const { run } = await startRun(store);
+    const bytes = () => statSync(databaseOf(store.home)).size;
+    const pages = () => Object.values(watched.database().prepare('pragma page_count').get() ?? {})[0];
+    const { exec } = watched.database();
+    watched.database().exec = () => {
+      throw diskBroke();
+    };
+    store.checkpoint();
+    expect(bytes()).toBeLessThan(Number(pages()) * 4096);
+    watched.database().exec = exec;
+    store.checkpoint();
+    expect(bytes()).toBe(Number(pages()) * 4096);
+    expect(await store.run(run)).toMatchObject({ id: run });
   });
 
   it('[D19] lets a frame be read by index seeks, and orphans without looking at tasks that ended', () => {

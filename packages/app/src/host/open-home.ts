@@ -157,7 +157,10 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
       await host.close();
       await options.turns?.close();
       await logs.close();
-      await derived.close();
+      const ended = derived.close();
+      // While its thread ends.
+      store.checkpoint();
+      await ended;
       await log.close();
       owned.value.close();
     },

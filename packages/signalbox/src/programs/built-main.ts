@@ -1,6 +1,7 @@
 /** The entry of the built program. It knows which file has which command, and loads only that file. */
 import { launchAhead, type Program } from '@signalbox/app';
 import { CHILD_COMMAND } from '../command.ts';
+import { exitIfWritten } from './exit-if-written.ts';
 import { runScript } from './kept-script.ts';
 import type { OwnProgram } from './own-program.ts';
 
@@ -33,7 +34,9 @@ export async function main(argv: readonly string[], codeDirectory?: string): Pro
   const launch = own.drives && !isHelp ? launchAhead(codeDirectory) : { codeDirectory };
   const { exports, keep } = runScript<ProgramFile>(new URL(own.script, import.meta.url), codeDirectory);
   process.once('exit', keep);
-  return exports.main(argv, self, launch);
+  const code = await exports.main(argv, self, launch);
+  if (own.drives) exitIfWritten(code);
+  return code;
 }
 
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
