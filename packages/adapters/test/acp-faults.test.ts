@@ -346,11 +346,6 @@ describe('files through the client', () => {
     });
     expect(life.read('b.txt')).toBeUndefined();
   });
-
-  it('[B54] terminals are not offered', async () => {
-    const outcome = await openAcpLife().run(createMemoryTask().session(), [{ do: 'terminal', command: 'ls' }]);
-    expect(outcome).toEqual({ kind: 'done', output: 'no terminal: -32601' });
-  });
 });
 
 describe('after a crash', () => {

@@ -155,6 +155,34 @@ export function openAcpLife(options: AcpLifeOptions = {}) {
   };
 }
 
+/** Runs a command without a sandbox, where the agent's own writes go. */
+export const bareTerminal: NonNullable<AcpPorts['terminal']> =
+  () =>
+  ({ command: [program = '', ...args], env, root, layer }) => {
+    const cwd = layer === undefined ? root : `${layer.directory}/upper`;
+    const child = spawn(program, args, { cwd, env: { PATH: process.env.PATH, ...env }, detached: true });
+    const kill = () => {
+      try {
+        process.kill(-(child.pid ?? 0), 'SIGKILL');
+      } catch {
+        // It has ended.
+      }
+    };
+    return {
+      onOutput(take) {
+        child.stdout.on('data', take);
+        child.stderr.on('data', take);
+      },
+      kill,
+      ended: new Promise(resolve => {
+        child.on('error', ({ message }) => resolve({ kind: 'not started', reason: message }));
+        child.on('close', (exitCode, signal) =>
+          resolve(exitCode === null ? { kind: 'killed', signal: String(signal) } : { kind: 'exited', exitCode }),
+        );
+      }),
+    };
+  };
+
 /** Starts the echo agent. It is killed where the real one would be after its time to end. */
 function startEcho(variables: Readonly<Record<string, string>>, directory: string) {
   const child = spawn(process.execPath, [echoAgentProgram], { cwd: directory, env: variables });

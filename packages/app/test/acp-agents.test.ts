@@ -64,6 +64,30 @@ describe.skipIf(!sandbox.ok)('an installed agent', () => {
     expect(events.filter(event => event.type === 'node.status' && event.to === 'blocked')).toEqual([]);
   });
 
+  it('[A791] runs commands through us on its own layer', async () => {
+    const { work, host, store, start, end, state } = await openEchoHome();
+    const script = 'cat a.txt; echo more >> a.txt; echo $HOME; tail -n +3 /proc/net/dev | cut -d: -f1';
+    const terminal: EchoStep = { do: 'terminal', command: 'bash', args: ['-c', script] };
+    const run = await start('plan', echoPlan([{ do: 'write', file: 'a.txt', text: 'mine\n' }, terminal]));
+    const [asked] = await until(async () => {
+      const found = await store.decisions({ run, status: ['open'] });
+      return found.length > 0 ? found : undefined;
+    });
+    expect(asked?.decision.proposal).toMatchObject({
+      tool: 'terminal/create',
+      kind: 'execute',
+      title: `bash -c ${script}`,
+    });
+    expect(fs.readdirSync(work)).toEqual([]);
+    await host.answer(asked?.decision.id as never, { resolution: approve }, 'ada');
+    expect(await end(run)).toMatchObject({ status: 'completed' });
+    const { output, exitCode } = JSON.parse((await state(run)).said as string) as { output: string; exitCode: number };
+    const [first, home, ...interfaces] = output.trim().split('\n');
+    expect([exitCode, first, interfaces.map(name => name.trim())]).toEqual([0, 'mine', ['lo']]);
+    expect(home).not.toContain('agent-homes');
+    expect(fs.readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe('mine\nmore\n');
+  });
+
   it.each([
     ['continues its session if it has changed nothing', [], 'resumed'],
     ['begins a new session if it has changed something', [{ do: 'write', file: 'b.txt', text: 'b' }], 'new'],

@@ -84,7 +84,7 @@ export { isCredentialPlace } from './sandbox/credentials.ts';
 export { detectSandbox, type SandboxDetection } from './sandbox/detect-sandbox.ts';
 export { type InteractiveProcess, openInGroup } from './sandbox/interactive-process.ts';
 export { findProcess, type ProcessIdentity } from './sandbox/process-identity.ts';
-export type { CommandEnd } from './sandbox/running-command.ts';
+export type { CommandEnd, RunningCommand } from './sandbox/running-command.ts';
 export {
   NO_RULES,
   type ProjectRules,

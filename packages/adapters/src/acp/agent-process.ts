@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock, IdSource, Result, SecretMac } from '@signalbox/model';
 import type { Assignment, TaskError, TurnSurface } from '@signalbox/runs';
-import type { AnyTool, LayerEntry, Timers } from '@signalbox/state';
+import type { AnyTool, LayerEntry, RunningCommand, Timers } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import type { AgentRow, InstalledAgent } from './register.ts';
 
@@ -37,10 +37,19 @@ export interface AgentLaunch {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+/** A command that an agent runs through us, beside it on its layer. */
+export interface TerminalLaunch extends Pick<AgentLaunch, 'root' | 'refused' | 'layer'> {
+  readonly command: readonly string[];
+  /** Variables that it sees besides harmless ones. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** The dependencies of the runner of agents over ACP. */
 export interface AcpPorts {
   agentOf(assignment: Assignment): Promise<Result<ChosenAgent, TaskError>>;
   start(launch: AgentLaunch): Result<AgentProcess, TaskError>;
+  /** Starts a confined command. Without it, or while it returns undefined, agents are offered no terminals. */
+  readonly terminal?: (() => ((launch: TerminalLaunch) => RunningCommand) | undefined) | undefined;
   /** The tools of the task's directory, with the turn's own tool among them. */
   benchFor(assignment: Assignment, turn: AnyTool): Promise<Result<AgentTools, TaskError>>;
   /** The private directory of a task: with `mayContinue` the one that an attempt before kept, otherwise an empty one. */

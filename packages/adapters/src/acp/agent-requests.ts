@@ -1,5 +1,7 @@
 import { type ClientApp, client, methods, RequestError } from '@agentclientprotocol/sdk';
 import { type AgentFiles, type FileAccess, linesOf } from './agent-files.ts';
+import type { AgentTerminals } from './agent-terminals.ts';
+import type { Elicitations } from './elicitation.ts';
 import type { PermissionDesk } from './permission-desk.ts';
 import type { SessionWatch } from './session-watch.ts';
 import type { TurnBook } from './turn-book.ts';
@@ -8,6 +10,9 @@ export interface RequestsContext {
   readonly watch: SessionWatch;
   readonly desk: PermissionDesk;
   readonly files: AgentFiles;
+  /** Undefined if it is offered none. */
+  readonly terminals: AgentTerminals | undefined;
+  readonly elicitations: Elicitations;
   readonly book: TurnBook;
   /** The agent sent something. */
   heard(): void;
@@ -16,7 +21,8 @@ export interface RequestsContext {
 }
 
 /** Answers the requests of an agent. What goes wrong on our side ends the turn: the agent would only see an error. */
-export function agentRequests({ watch, desk, files, book, heard, lost }: RequestsContext): ClientApp {
+export function agentRequests(context: RequestsContext): ClientApp {
+  const { watch, desk, files, terminals, elicitations, book, heard, lost } = context;
   function answering<P, R>(answer: (params: P) => Promise<R>): (request: { readonly params: P }) => Promise<R> {
     return async ({ params }) => {
       heard();
@@ -59,7 +65,59 @@ export function agentRequests({ watch, desk, files, book, heard, lost }: Request
         reached(path, access);
         return {};
       }),
+    )
+    .onRequest(
+      methods.client.terminal.create,
+      own('a terminal', async request => {
+        const at = offered(terminals);
+        at.commandOf(request);
+        const { command, args = [], cwd, env = [] } = request;
+        const line = [command, ...args].join(' ');
+        const done = await desk.mayRun(line, {
+          command,
+          args,
+          ...(cwd != null && { cwd }),
+          ...(env.length > 0 && { env }),
+        });
+        if (done === undefined) throw RequestError.invalidRequest(undefined, 'a person did not allow this command');
+        return at.open(request, done);
+      }),
+    )
+    .onRequest(
+      methods.client.terminal.output,
+      own('a terminal', async ({ terminalId }) => offered(terminals).output(terminalId)),
+    )
+    .onRequest(
+      methods.client.terminal.waitForExit,
+      own('a terminal', async ({ terminalId }) => offered(terminals).exit(terminalId)),
+    )
+    .onRequest(
+      methods.client.terminal.kill,
+      own('a terminal', async ({ terminalId }) => {
+        offered(terminals).kill(terminalId);
+        return {};
+      }),
+    )
+    .onRequest(
+      methods.client.terminal.release,
+      own('a terminal', async ({ terminalId }) => {
+        offered(terminals).release(terminalId);
+        return {};
+      }),
+    )
+    .onRequest(
+      methods.client.elicitation.create,
+      answering(async request => {
+        if (!('sessionId' in request) || request.sessionId === watch.id()) return elicitations.asked(request);
+        book.note('The agent asked for an answer in a session that is not its own. It was refused.');
+        throw RequestError.sessionNotFound(String(request.sessionId));
+      }),
     );
+}
+
+function offered(terminals: AgentTerminals | undefined): AgentTerminals {
+  if (terminals === undefined) throw RequestError.methodNotFound(methods.client.terminal.create);
+  return terminals;
 }
 
 function reached(path: string, access: FileAccess): string {

@@ -9,8 +9,10 @@ import { createAgentFiles } from './agent-files.ts';
 import { prepareHome } from './agent-home.ts';
 import type { AcpPorts, ChosenAgent } from './agent-process.ts';
 import { agentRequests } from './agent-requests.ts';
+import { createAgentTerminals } from './agent-terminals.ts';
 import { openWire } from './agent-wire.ts';
 import { createCallNames } from './call-names.ts';
+import { createElicitations } from './elicitation.ts';
 import { followCalls } from './followed-calls.ts';
 import { layerTraces } from './layer-traces.ts';
 import type { LeftSession } from './left-session.ts';
@@ -125,12 +127,20 @@ export async function runTurn(
     parked: kind => over.resolve(waiting(kind)),
     isOver: over.isSettled,
   });
+  const elicitations = createElicitations({
+    ...{ row, session, names, mac, redact, parkMs, keep: book.keep, note: book.note },
+    parked: kind => over.resolve(waiting(kind)),
+    isOver: over.isSettled,
+  });
+  const runCommand = ports.terminal?.();
+  const terminals =
+    runCommand &&
+    createAgentTerminals(root, (command, env) => runCommand({ root, refused, command, env, ...(layer && { layer }) }));
   /** The kind of a question that a person has not answered yet. */
-  const asking = () => desk.open() ?? questions.open();
+  const asking = () => desk.open() ?? elicitations.open() ?? questions.open();
   const files = createAgentFiles({ root, refused, view: () => process.view() });
-  const connection = agentRequests({ watch, desk, files, book, heard, lost: over.reject }).connect(
-    openWire(process, row.title, watch.listener),
-  );
+  const requests = { watch, desk, files, terminals, elicitations, book, heard, lost: over.reject };
+  const connection = agentRequests(requests).connect(openWire(process, row.title, watch.listener));
   const { agent } = connection;
 
   let giveUp = () => {};
@@ -161,6 +171,7 @@ export async function runTurn(
     place.signal.removeEventListener('abort', cancel);
     book.closed();
     connection.close();
+    await terminals?.close();
     process.kill();
     await process.ended.catch(() => undefined);
     await offer?.withdraw();
@@ -178,7 +189,8 @@ export async function runTurn(
     const canUseFiles = row.files === 'client' && globalThis.process.platform === 'linux';
     const about = await initialize(agent, chosen, {
       fs: { readTextFile: canUseFiles, writeTextFile: canUseFiles },
-      terminal: false,
+      terminal: terminals !== undefined,
+      elicitation: { form: {} },
     });
     if (!about.ok) return { kind: 'failed', error: about.error };
     const canAsk = about.value.agentCapabilities?.mcpCapabilities?.http === true;

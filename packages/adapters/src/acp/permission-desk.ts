@@ -7,7 +7,7 @@ import { hasInput, identityOf, kindOf } from './asked-call.ts';
 import type { LeftSession } from './left-session.ts';
 import { allowed, decisionKindOf, denied, type Permission, permissionOf, proposalOf, ruleFor } from './permission.ts';
 import type { AgentRow, InstalledAgent } from './register.ts';
-import { toolCall } from './session-update.ts';
+import { type ToolCallFields, toolCall } from './session-update.ts';
 import { shownAs } from './shown-hash.ts';
 import type { AskedCall, TurnBook } from './turn-book.ts';
 
@@ -46,6 +46,7 @@ export function createPermissionDesk(context: DeskContext) {
   const { assignment, row, book } = context;
   const open = new Map<string, DecisionKind>();
   const words: string[] = [];
+  let commands = 0;
   /** Denials that the agent sees by the answer alone. */
   const unsaid: string[] = [];
   /** Calls as people want them, by identity. */
@@ -112,27 +113,39 @@ export function createPermissionDesk(context: DeskContext) {
     return { outcome: { outcome: 'selected', optionId: permission.option }, ...(said as object) };
   }
 
+  /** Asks about something that the agent does through us. */
+  async function mayDo(told: Omit<ToolCallFields, 'rawOutput'>): Promise<Afterwards | undefined> {
+    const asked = await book.asked({ ...told, rawOutput: undefined } as ToolCallFields);
+    const { call } = asked;
+    const permission = await decided(asked, OWN_OPTIONS);
+    if (permission === undefined || context.isOver()) return undefined;
+    book.decided(call, permission);
+    if (permission.kind === 'deny') {
+      tellLater(asked, permission);
+      return undefined;
+    }
+    await book.settled();
+    return hasSucceeded => {
+      book.ended(call, hasSucceeded ? 'succeeded' : 'failed');
+      return book.settled();
+    };
+  }
+
   return {
     requested,
     /** Whether the agent may write a file: asks, unless an allowed call is under way. Undefined if not; otherwise to be called afterwards. */
-    async mayWrite(path: string, content: string): Promise<((hasWritten: boolean) => Promise<unknown>) | undefined> {
+    async mayWrite(path: string, content: string): Promise<Afterwards | undefined> {
       if (book.explains(path)) return async () => {};
-      const toolCallId = `fs/write_text_file ${path}`;
-      const told = { name: 'fs/write_text_file', kind: 'edit' as const, title: `Write ${path}` };
-      const asked = await book.asked({ toolCallId, ...told, rawInput: { path, content }, rawOutput: undefined });
-      const { call } = asked;
-      const permission = await decided(asked, WRITE_OPTIONS);
-      if (permission === undefined || context.isOver()) return undefined;
-      book.decided(call, permission);
-      if (permission.kind === 'deny') {
-        tellLater(asked, permission);
-        return undefined;
-      }
-      await book.settled();
-      return hasWritten => {
-        book.ended(call, hasWritten ? 'succeeded' : 'failed');
-        return book.settled();
-      };
+      return mayDo({
+        toolCallId: `fs/write_text_file ${path}`,
+        ...{ name: 'fs/write_text_file', kind: 'edit', title: `Write ${path}`, rawInput: { path, content } },
+      });
+    },
+    /** The same for a command in a terminal. `line` is how a person reads it. */
+    async mayRun(line: string, rawInput: object): Promise<Afterwards | undefined> {
+      if (book.explainsCommand(line)) return async () => {};
+      const toolCallId = `terminal/create ${++commands}`;
+      return mayDo({ toolCallId, name: 'terminal/create', kind: 'execute', title: line, rawInput });
     },
     /** The session is an earlier one, in which these were not told or made yet. */
     continued(left: Pick<LeftSession, 'words' | 'wanted'>): void {
@@ -152,7 +165,10 @@ export function createPermissionDesk(context: DeskContext) {
 
 type Options = RequestPermissionRequest['options'];
 
-const WRITE_OPTIONS: Options = [
+/** Says how it went. */
+type Afterwards = (hasSucceeded: boolean) => Promise<unknown>;
+
+const OWN_OPTIONS: Options = [
   { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
   { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
 ];

@@ -340,6 +340,14 @@ export function createTurnBook(context: BookContext) {
         const paths = pathsOf(fields);
         return kindOf(fields) === 'execute' || paths.length === 0 || paths.includes(path);
       }),
+    /** Whether an allowed call that is under way explains this command: the call must show it. */
+    explainsCommand: (line: string) =>
+      [...calls.values()].some(({ told: fields, permission, isEnded }) => {
+        if (permission?.kind !== 'allow' || isEnded || kindOf(fields) !== 'execute') return false;
+        return [(fields.title ?? '').replaceAll('`', ''), ...linesIn(inputOf(fields))].some(
+          shown => shown.trim() === line,
+        );
+      }),
     /** Whether the agent was allowed to change anything so far. */
     mayHaveChanged: () => changesAllowed > 0,
     wasDenied: () => wasDenied,
@@ -390,6 +398,18 @@ function contentText({ content }: ToldCall): string {
     return part.type === 'content' && typeof inner?.text === 'string' ? [inner.text] : [];
   });
   return cutAtWord(texts.join('\n'), MAX_SHOWN);
+}
+
+/** The texts in a value. */
+function textsIn(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(part => textsIn(part as Json)) : [];
+}
+
+/** Command lines that arguments may show: each text, and all of them together, because a program and its arguments may be apart. */
+function linesIn(input: Json): readonly string[] {
+  const texts = textsIn(input);
+  return [...texts, texts.join(' ')];
 }
 
 function size(value: unknown): number {

@@ -17,7 +17,7 @@ import { readCommandSettings } from '../sandbox/command-config.ts';
 import { UNCONFINED_HINT } from '../sandbox/unconfined-hint.ts';
 import type { Secrets } from '../secrets/open-secrets.ts';
 import type { AgentHomes } from './agent-homes.ts';
-import { startAgent } from './agent-launcher.ts';
+import { startAgent, startBeside } from './agent-launcher.ts';
 import { type BuiltinAgentsOptions, builtinAgents, hasCostLimit } from './builtin-agents.ts';
 
 export interface AcpAgentsOptions extends BuiltinAgentsOptions {
@@ -74,6 +74,11 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
       start(launch) {
         if (sandbox === undefined) throw new Bug('an agent is started before its sandbox is known');
         return startAgent(launch, sandbox === 'unconfined' ? undefined : sandbox, { homes, closed });
+      },
+      terminal() {
+        const confined = sandbox;
+        if (confined === undefined || confined === 'unconfined') return undefined;
+        return ({ layer, ...command }) => startBeside(command, layer, confined);
       },
       async benchFor(assignment, turn) {
         const bench = await tools.open(assignment, [turn]);

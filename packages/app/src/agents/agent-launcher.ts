@@ -1,4 +1,4 @@
-import type { AgentLaunch, AgentProcess } from '@signalbox/adapters/acp';
+import type { AgentLaunch, AgentProcess, TerminalLaunch } from '@signalbox/adapters/acp';
 import { ok, type Result } from '@signalbox/model';
 import type { TaskError } from '@signalbox/runs';
 import {
@@ -11,6 +11,7 @@ import {
   LayerRefused,
   OtherLayerNeeded,
   openInGroup,
+  type RunningCommand,
 } from '@signalbox/state';
 import { placesOf } from '../agent-register/installed-agents.ts';
 import type { AgentHomes } from './agent-homes.ts';
@@ -39,6 +40,19 @@ export function startAgent(
     ...(layer && { layer }),
   });
   return ok(agentProcess(program, () => (layer === undefined ? root : layer.view())));
+}
+
+/** Starts a command beside an agent, on the agent's layer if it has one. */
+export function startBeside(
+  command: Omit<TerminalLaunch, 'layer'>,
+  layer: TerminalLaunch['layer'],
+  sandbox: CommandSandbox,
+): RunningCommand {
+  if (layer === undefined) return sandbox.start(command);
+  const beside = layer.beside();
+  if (beside !== undefined) return sandbox.start({ ...command, layer: beside });
+  const ended = Promise.resolve({ kind: 'not started' as const, reason: 'its layer cannot be entered (nsenter)' });
+  return { onOutput() {}, kill() {}, ended };
 }
 
 function agentProcess(program: InteractiveProcess, view: AgentProcess['view']): AgentProcess {

@@ -12,9 +12,9 @@ export function findLayers(
   directories: readonly string[] = SYSTEM_DIRECTORIES,
 ): Result<Layers, NoLayerError> {
   if (process.platform !== 'linux') return err(noLayer('this machine', `there are none on ${process.platform}`));
-  const [unshare, mount] = ['unshare', 'mount'].map(name => systemProgram(name, directories));
+  const [unshare, mount, nsenter] = ['unshare', 'mount', 'nsenter'].map(name => systemProgram(name, directories));
   if (unshare === undefined || mount === undefined) {
     return err(noLayer('this machine', 'unshare or mount is not installed'));
   }
-  return ok(createOverlayLayers({ home, programs: { unshare, mount } }));
+  return ok(createOverlayLayers({ home, programs: { unshare, mount, nsenter } }));
 }

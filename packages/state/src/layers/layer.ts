@@ -44,6 +44,8 @@ export interface LayerEntry {
   entered(pid: number): void;
   /** The directory as seen on the layer, at a path of our own process; undefined before it is entered and after it is left. */
   view(): string | undefined;
+  /** An entry for one more program beside the first, while that one runs; undefined where there can be none. */
+  beside(): LayerEntry | undefined;
   /** Sets what to start on the root's next layer as soon as it is mounted ahead, if anything. */
   ahead(start: ((next: LayerEntry) => Standby) | undefined): void;
 }

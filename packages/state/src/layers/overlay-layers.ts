@@ -6,6 +6,8 @@ import { PATH_ONLY } from '../filesystem/closed-paths.ts';
 import { nodeHostFiles } from '../filesystem/host-files.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import { thrownReason } from '../filesystem/system-reason.ts';
+import { startProgram } from '../programs/start-program.ts';
+import { COMMAND_STDIO } from '../sandbox/command-pipes.ts';
 import { instantNear } from './filesystem-instant.ts';
 import { HELD, heldIn } from './held-changes.ts';
 import {
@@ -24,8 +26,8 @@ import { createRemoval } from './remove-soon.ts';
 export interface OverlayLayersOptions {
   /** Where layers are kept, outside of every root. */
   readonly home: string;
-  /** The system's `unshare` and `mount`. */
-  readonly programs: { readonly unshare: string; readonly mount: string };
+  /** The system's `unshare` and `mount`, and `nsenter` if it is there. */
+  readonly programs: { readonly unshare: string; readonly mount: string; readonly nsenter?: string | undefined };
 }
 
 /**
@@ -122,6 +124,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
 
   function entryOf(root: string, directory: string, namespace: Namespace): Entry {
     let held: number | undefined;
+    let first: number | undefined;
     const view = () => (held === undefined ? undefined : `/proc/self/fd/${held}`);
     return {
       entry: {
@@ -131,7 +134,10 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
         start: script => namespace.run(script),
         entered(pid) {
           held = fs.openSync(`/proc/${pid}/cwd`, PATH_ONLY | fs.constants.O_DIRECTORY);
+          first = pid;
         },
+        beside: () =>
+          first === undefined || held === undefined ? undefined : entryBeside(first, root, directory, view),
         ahead(start) {
           if (start === undefined) starters.delete(root);
           else starters.set(root, start);
@@ -142,6 +148,32 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
         if (held !== undefined) fs.closeSync(held);
         held = undefined;
       },
+    };
+  }
+
+  /** Enters the namespace of a layer that is in use. Its first process ends with the program that the layer was opened for. */
+  function entryBeside(
+    first: number,
+    root: string,
+    directory: string,
+    view: LayerEntry['view'],
+  ): LayerEntry | undefined {
+    const { nsenter } = programs;
+    if (nsenter === undefined) return undefined;
+    const spaces = isRoot ? [] : [`--user=/proc/${first}/ns/user`, '--preserve-credentials'];
+    return {
+      directory,
+      isMapped: !isRoot,
+      view,
+      start: script =>
+        startProgram(
+          nsenter,
+          [...spaces, `--mount=/proc/${first}/ns/mnt`, '/bin/sh', '-c', `${BESIDE}\n${script}`, 'sh', root],
+          { cwd: '/', env: {}, detached: true, stdio: COMMAND_STDIO },
+        ),
+      entered() {},
+      beside: () => undefined,
+      ahead() {},
     };
   }
 
@@ -248,6 +280,10 @@ if [ -n "$5" ]; then cd -- "$5" && over=.: || exit 1; fi
 "$3" -i -n -t overlay overlay -o "lowerdir=$over/proc/self/fd/6,upperdir=/proc/self/fd/7,workdir=/proc/self/fd/8,volatile$4" "$1" || exit 1
 exec 6<&- 7<&- 8<&-
 cd -- "$1" || exit 1
+echo "{\\"layer\\":$$}" >&3`;
+
+/** The layer is mounted already. */
+const BESIDE = `cd -- "$1" || exit 1
 echo "{\\"layer\\":$$}" >&3`;
 
 const ENTER = 'enter';

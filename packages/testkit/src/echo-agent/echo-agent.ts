@@ -271,8 +271,26 @@ async function one(step: EchoStep, turn: Turn): Promise<void> {
       return;
     }
     case 'terminal': {
-      const { error } = await request('terminal/create', { command: step.command });
-      say(error === undefined ? 'a terminal' : `no terminal: ${error.code}`);
+      const { do: _, kill, leave, ...params } = step;
+      const { result, error } = await request('terminal/create', params);
+      if (error !== undefined) say(`no terminal: ${error.code} ${error.message}. `);
+      if (error !== undefined || leave === true) return;
+      const { terminalId } = result as { readonly terminalId: string };
+      if (kill === true) await request('terminal/kill', { terminalId });
+      const exit = await request('terminal/wait_for_exit', { terminalId });
+      const { output, truncated } = (await request('terminal/output', { terminalId })).result ?? {};
+      await request('terminal/release', { terminalId });
+      const gone = await request('terminal/output', { terminalId });
+      say(JSON.stringify({ ...exit.result, output, truncated, gone: gone.error?.code }));
+      return;
+    }
+    case 'elicit': {
+      const { message, schema, url, session: of } = step;
+      const mode =
+        url === undefined ? { mode: 'form', requestedSchema: schema } : { mode: 'url', url, elicitationId: '1' };
+      const { result, error } = await request('elicitation/create', { ...(of && { sessionId: of }), message, ...mode });
+      if (result?.action === 'cancel') throw new Canceled();
+      say(error === undefined ? JSON.stringify(result) : `not asked: ${error.code}. `);
       return;
     }
     case 'cost':

@@ -25,7 +25,24 @@ export type EchoStep =
   /** Reads or writes through the client, and says what came of it. */
   | { readonly do: 'clientRead'; readonly path: string; readonly line?: number; readonly limit?: number }
   | { readonly do: 'clientWrite'; readonly path: string; readonly text: string }
-  | { readonly do: 'terminal'; readonly command: string }
+  /** Runs a command through the client, and says what came of it. With `kill` it does not wait for its end; with `leave` for nothing. */
+  | {
+      readonly do: 'terminal';
+      readonly command: string;
+      readonly args?: readonly string[];
+      readonly cwd?: string;
+      readonly outputByteLimit?: number;
+      readonly kill?: boolean;
+      readonly leave?: boolean;
+    }
+  /** Asks a person through the client, and says what came of it. */
+  | {
+      readonly do: 'elicit';
+      readonly message: string;
+      readonly schema?: object;
+      readonly url?: string;
+      readonly session?: string;
+    }
   /** Calls a tool of the first MCP server that it was offered, and says what came of it. */
   | { readonly do: 'callTool'; readonly name: string; readonly input: object }
   | { readonly do: 'cost'; readonly amount: number; readonly currency?: string }
