@@ -131,7 +131,7 @@ describe('agents in the settings', () => {
     await stateOf(rowOf('Gemini CLI')).waitFor();
     expect(await faultsOf(page)).toEqual([]);
     await page.setViewportSize({ width: 420, height: 800 });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(420);
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(420);
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 });
