@@ -120,6 +120,64 @@ describe('the examples', () => {
     });
   });
 
+  /** A data directory with stand-ins for the vendors' agents of an example. */
+  function standIns(name: string, cwd: string): readonly string[] {
+    const data = path.join(cwd, 'agents-data');
+    const program = path.join(examples, 'stand-ins.ts');
+    const made = spawnSync(process.execPath, [program, path.join(cwd, name, 'agents.json'), data], {
+      encoding: 'utf8',
+    });
+    expect(made).toMatchObject({ status: 0, stderr: '' });
+    return ['--data-dir', data];
+  }
+
+  it.skipIf(process.platform !== 'linux')('[A801] 10: three agents write, review and test, with one approval', () => {
+    const name = '10-three-vendors';
+    const cwd = temporaryFolder();
+    cpSync(path.join(examples, name), path.join(cwd, name), { recursive: true });
+    const data = standIns(name, cwd);
+    const call = (...args: readonly string[]) => signalbox([...args, ...data], { cwd });
+    const project = (file: string) => path.join(cwd, name, 'project', file);
+    const run = call('run', path.join(name, 'plan.tsx'));
+    expect([run.status, run.stderr, readFileSync(project('stations.js'), 'utf8')]).toEqual([
+      3,
+      '',
+      expect.not.stringContaining('next'),
+    ]);
+    expect(readme(name)).toContain(named(run.stdout));
+    const [, decision = ''] = /approve (\S+) --option apply-all/.exec(run.stdout) ?? [];
+    const [, id = ''] = /waiting (\S+)/.exec(run.stdout) ?? [];
+    expect(call('approve', decision, '--option', 'apply-all').status).toBe(0);
+    expect(call('resume', id)).toMatchObject({ status: 0, stderr: '' });
+    expect(readFileSync(project('stations.js'), 'utf8')).toContain('export function next(name)');
+    expect(readFileSync(project('stations.test.js'), 'utf8')).toContain("next('Paris')");
+    const shown = call('show', id).stdout;
+    for (const by of ['Claude Code (stand-in)', 'Codex (stand-in)', 'Gemini CLI (stand-in)'])
+      expect(shown).toMatch(new RegExp(`succeeded by ${by.replaceAll(/[()]/g, '\\$&')}`));
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    '[X63] [X64] 11: two agents are compared, and the one that is chosen is kept',
+    () => {
+      const name = '11-do';
+      const cwd = temporaryFolder();
+      cpSync(path.join(examples, name), path.join(cwd, name), { recursive: true });
+      const data = standIns(name, cwd);
+      const project = path.join(cwd, name, 'project');
+      const call = (...args: readonly string[]) => signalbox([...args, ...data], { cwd: project });
+      const run = call('do', 'Make the tests pass.', '--with', 'claude,codex', '--check', 'node --test');
+      expect([run.status, run.stderr]).toEqual([3, '']);
+      const compared = (text: string) =>
+        /^agent .*\nclaude .*passed.*\$0\.02.*\ncodex .*exited with 1.*not reported/m.test(text);
+      expect([compared(run.stdout), compared(readme(name))]).toEqual([true, true]);
+      const [, decision = ''] = /approve (\S+) --option claude\|codex\|none/.exec(run.stdout) ?? [];
+      const [, id = ''] = /waiting (\S+)/.exec(run.stdout) ?? [];
+      expect(call('approve', decision, '--option', 'claude').status).toBe(0);
+      expect(call('resume', id)).toMatchObject({ status: 0, stderr: '' });
+      expect(readFileSync(path.join(project, 'slug.js'), 'utf8')).toContain("replace(/[^a-z0-9]+/g, '-')");
+    },
+  );
+
   it('[A215] [A216] [A217] [X7] 08: a run is rolled back to an edit, which asks first, and continues in a new run', () => {
     const { cwd, call, run, lines } = play('08-undo-an-edit');
     const id = completed(run.stdout);

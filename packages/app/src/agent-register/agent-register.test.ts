@@ -117,4 +117,7 @@ it('[A714] an agent reads its installation, and no directory around one that is 
   expect(placesOf(found, [])).toEqual([node, `${dataDirectory}/somewhere`]);
   expect(placesOf(found, [`${dataDirectory}/somewhere/secret`])).toEqual([node, `${bin}/tool`]);
   expect(placesOf({ ...found, directory: '/agents/tool' }, [])).toContain('/agents/tool');
+  fs.symlinkSync(`${bin}/tool`, `${bin}/linked`);
+  const linked = { ...found, program: [`${bin}/linked`] };
+  expect(placesOf(linked, [])).toEqual([node, `${dataDirectory}/somewhere`, `${bin}/linked`]);
 });

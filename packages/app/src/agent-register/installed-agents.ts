@@ -56,7 +56,9 @@ export function placesOf(installed: InstalledAgent, closed: readonly string[]): 
     ...files.flatMap(file => {
       const real = fs.realpathSync(file);
       const above = packageAbove(real);
-      return above === undefined || closed.some(one => isInside(one, above)) ? [real] : [above];
+      const place = above === undefined || closed.some(one => isInside(one, above)) ? real : above;
+      // It is started by its own name, which may be a link.
+      return real === file ? [place] : [place, file];
     }),
   ];
   return [...new Set(places)];

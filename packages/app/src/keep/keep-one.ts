@@ -1,5 +1,5 @@
 import { heldChoiceOf, heldQuestion, pastTurn } from '@signalbox/adapters/agents';
-import { Bug, type ErrorEnvelope, type Json, ok, type Result, type RunId } from '@signalbox/model';
+import { Bug, cutAtWord, type ErrorEnvelope, type Json, ok, type Result, type RunId } from '@signalbox/model';
 import { KEEP_NONE, type KeepNode, type Kept, type TaskOutcome } from '@signalbox/plan';
 import type { NodeKey, RunReader } from '@signalbox/runs';
 import type { HeldChoice } from '@signalbox/state';
@@ -107,6 +107,9 @@ export async function keepOne(ports: KeepPorts, request: RemoteRequest): Promise
   }
 }
 
+/** Characters of each agent's error that the error of a `Keep` repeats. */
+const MOST_WHY = 200;
+
 /** The last task of each node, in the order of the nodes. A node that never began is left out. */
 async function attemptsOf(
   reader: KeepPorts['reader'],
@@ -121,7 +124,8 @@ async function attemptsOf(
 
 function noneDone(attempts: readonly AttemptFacts[]): string {
   if (attempts.length === 0) return 'None of its nodes has run.';
-  return `No agent is done. ${attempts.map(({ told }) => `${told.agent}: ${told.error}`).join(' ')}`;
+  const why = attempts.map(({ told }) => `${told.node}: ${cutAtWord(told.error ?? '', MOST_WHY)}`);
+  return `No agent is done. ${why.join(' ')}`;
 }
 
 function failed(code: string, message: string): TaskOutcome {

@@ -59,7 +59,8 @@ const TAIL = 20;
 /** Why attempts cannot be kept, or should not: errors, and the output of checks that did not pass. */
 export function describeFailures(attempts: readonly KeepAttempt[], paint: Paint): readonly string[] {
   return attempts.flatMap(({ node, error, check }) => {
-    if (error !== undefined) return [paint.bad(`✗ ${shown(node)} failed: ${shown(error)}`)];
+    if (error !== undefined)
+      return [paint.bad(`✗ ${shown(node)} failed: ${shown(error.replaceAll(/\s*\n\s*/g, ' '))}`)];
     if (check === undefined || check.passed) return [];
     const lines = shownLines(check.output);
     const left = lines.length - TAIL;

@@ -75,10 +75,11 @@ async function reportAll(terminal: Terminal, reader: RunReader, run: RunRecord, 
     terminal.print(JSON.stringify({ run: id, end: { status, error }, kept, attempts }));
     return code;
   }
-  // A question has shown all of it, unless there was nothing to ask.
-  const wasShown = (await reader.decisions({ run: run.id })).some(({ decision }) => decision.node === 'keep');
+  // A person at the terminal saw all of it with the question, if there was one.
+  const isAsked = (await reader.decisions({ run: run.id })).some(({ decision }) => decision.node === 'keep');
+  const wasShown = isAsked && terminal.ask !== undefined;
   const told = all.map(one => one.told);
-  if (keep !== undefined && !wasShown) {
+  if ((keep !== undefined || isAsked) && !wasShown) {
     const diffs = all.filter(({ diff }) => diff !== '').map(({ told: { node }, diff }) => `# ${node}\n${diff}\n`);
     if (diffs.length > 0) terminal.print(describeDiff(diffs.join('\n'), paint).join('\n'));
     const compared = [

@@ -91,10 +91,10 @@ export function talkView(terminal: Terminal, { speakers, asked }: TalkOptions): 
     } else if (isNamed && event.type === 'task.ended' && speakers.includes(event.node)) {
       flush(event.task);
       if (event.outcome === 'done') print(event.task, '✓ done', paint.good);
-      else print(event.task, `✗ ${shown(event.error?.message ?? event.outcome)}`, paint.bad);
+      else print(event.task, `✗ ${oneLine(event.error?.message ?? event.outcome)}`, paint.bad);
     } else if (isNamed && event.type === 'task.retry') {
       flush(event.task);
-      print(event.task, `↻ ${shown(event.error.message)}`, paint.doubtful);
+      print(event.task, `↻ ${oneLine(event.error.message)}`, paint.doubtful);
     }
   }
 
@@ -112,4 +112,8 @@ export function talkView(terminal: Terminal, { speakers, asked }: TalkOptions): 
       for (const task of [...rests.keys()]) flush(task);
     },
   };
+}
+
+function oneLine(text: string): string {
+  return shown(text.replaceAll(/\s*\n\s*/g, ' '));
 }

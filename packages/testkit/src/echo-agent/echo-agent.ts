@@ -12,7 +12,7 @@ const options = new Map((setup.options ?? []).map(option => [option.id, option.c
 const waiting = new Map<number, (answer: Answer) => void>();
 let nextId = 1;
 let isAuthenticated = setup.authenticate === undefined;
-let script: readonly (readonly EchoStep[])[] = [];
+let script: readonly (readonly EchoStep[])[] = setup.prompts ?? [];
 let promptsSoFar = 0;
 /** How many steps of its prompt are done; set when a session is continued. */
 let stepsDone = 0;

@@ -99,6 +99,8 @@ export interface EchoSetup {
   readonly noMcp?: boolean;
   /** Answers nothing. */
   readonly silent?: boolean;
+  /** What it does where a prompt says nothing about it: the steps of its first prompt, then of each later one. */
+  readonly prompts?: readonly (readonly EchoStep[])[];
   /** Keeps its sessions in its home, and says that it can continue them so. */
   readonly continues?: readonly ('resume' | 'load')[];
   /** Fails to continue a session. */

@@ -1,0 +1,2 @@
+/** Stations on the line, in order. */
+export const stations = ['Ashford', 'Canterbury', 'Dover'];
