@@ -22,7 +22,8 @@ export function hostTerminal(): Terminal {
     complain: text => process.stderr.write(`${text}\n`),
     hasColours: process.stdout.isTTY === true && !process.env.NO_COLOR,
     screen: hostScreen(),
-    ask: process.stdin.isTTY === true && process.stdout.isTTY === true ? askPerson : undefined,
+    // Standard input last: Node creates its stream when it is first asked for, which takes milliseconds.
+    ask: process.stdout.isTTY === true && process.stdin.isTTY === true ? askPerson : undefined,
   };
 }
 
