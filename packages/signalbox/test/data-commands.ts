@@ -63,8 +63,8 @@ export async function dataCommands(samples: Readonly<Record<string, string>> = {
     });
     const name = nameOf(entry);
     const command = program.commands.find(one => one.name() === name);
-    // The doctor says what is wrong with a directory, and refuses none.
-    if (command !== undefined && name !== 'doctor') visit(command, []);
+    // The doctor says what is wrong with a directory, and init looks for agents in it: neither refuses one.
+    if (command !== undefined && name !== 'doctor' && name !== 'init') visit(command, []);
   }
   return found;
 }
