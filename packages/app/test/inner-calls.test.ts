@@ -222,6 +222,27 @@ describe.skipIf(!sandbox.ok)('the calls of an agent in its turn', () => {
     }
   });
 
+  it('[A832] the agent of a fork is told how far it came, and that its changes are in place', async () => {
+    const { host, folder, run, named, store, end, state } = await openTurn([
+      call('one', append('a.txt', 'one')),
+      { do: 'repeat' },
+    ]);
+    const [one = ''] = await named('Write');
+    const directory = path.join(folder, 'fork');
+    const fork = value(
+      await host.fork(run, { at: { kind: 'call', call: one, after: true }, directory, anyFile: true }, BY),
+    );
+    expect(await end(fork)).toMatchObject({ status: 'completed' });
+    const { said } = (await state(fork)) as { said: string };
+    expect(said).toContain('What you had changed until then is in the directory: do not do it again.');
+    expect(said).toContain('You called Write with {"title":"one"}\nThe call of Write succeeded');
+    // It is scripted, and does it again all the same: that is another call.
+    expect(fs.readFileSync(path.join(directory, 'work', 'a.txt'), 'utf8')).toBe('first\none\none\n');
+    expect((await endsOf(store, fork)).map(({ call: id }) => id.split('/').at(-1))).toEqual(['1', '2']);
+    const again = value(await host.checkpoints(fork)).filter(({ tool }) => tool === 'Write');
+    expect(again.map(({ call: id }) => id.split('/').at(-1))).toEqual(['2']);
+  });
+
   it('[A832] a rollback to one undoes the rest of its turn', async () => {
     const { host, run, read, named } = await openTurn([
       call('one', append('a.txt', 'one')),

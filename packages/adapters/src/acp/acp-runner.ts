@@ -64,9 +64,11 @@ async function attempt(
   let end: TurnEnd | undefined;
   let isUntouched = false;
   let crash: { readonly cause: unknown } | undefined;
-  const left = turns.isPending && assignment.resume !== 'restart' ? leftSession(turns.entries) : undefined;
+  const { forked } = turns;
+  const isTold = turns.isPending && (forked !== undefined || assignment.resume !== 'restart');
+  const left = isTold ? leftSession(forked ?? turns.entries) : undefined;
   const isSame = left?.agent.id === row.id && left.agent.version === chosen.installed.version;
-  const home = await ports.configHome(assignment, isSame && canContinue(chosen));
+  const home = await ports.configHome(assignment, isSame && forked === undefined && canContinue(chosen));
   const context: TurnContext = {
     ...{ ports, assignment, session, chosen, redact, home: home.path },
     ...(check && { check: check.value }),
@@ -106,8 +108,8 @@ async function attempt(
   }
 
   function turnBefore(of: LeftSession): NonNullable<TurnContext['before']> {
-    const { entries } = turns;
-    const before = { entries, isUntouched: home.isUntouched };
+    if (forked !== undefined) return { entries: forked, left: 'kept', made: of.made, why: 'Its run was forked there.' };
+    const before = { entries: turns.entries, left: home.isUntouched ? 'untouched' : 'undone' } as const;
     if (!isSame) return { ...before, why: `The turn was begun by ${of.agent.id} ${of.agent.version}.` };
     if (!canContinue(chosen)) return { ...before, why: `${row.title} does not continue sessions reliably.` };
     if (!home.isUntouched) return { ...before, why: 'What it had changed was undone.' };

@@ -22,7 +22,7 @@ import { initialize, type OpenedSession, openSession } from './session-opening.t
 import { createSessionWatch } from './session-watch.ts';
 import { createTurnBook } from './turn-book.ts';
 import { answeredError, exitedEarly, silent, unexplained } from './turn-failures.ts';
-import { continuation, firstPrompt, retelling } from './turn-prompt.ts';
+import { continuation, firstPrompt, type LeftChanges, retelling } from './turn-prompt.ts';
 import { promptUntilAnswered } from './turn-prompts.ts';
 import { createTurnQuestions, REQUEST_DECISION } from './turn-questions.ts';
 import { retold } from './turn-retelling.ts';
@@ -47,7 +47,10 @@ export interface TurnContext {
     readonly entries: readonly Json[];
     /** Its session, if it may be continued: nothing that the agent had changed was dropped. */
     readonly session?: LeftSession;
-    readonly isUntouched: boolean;
+    /** What is left of its changes. */
+    readonly left: LeftChanges;
+    /** Names of calls that were made and are in place. */
+    readonly made?: readonly string[];
     /** Why its session is not continued, if it is not. */
     readonly why: string;
   };
@@ -214,6 +217,7 @@ export async function runTurn(
     if (said !== undefined) book.note(said);
     const left = opened.value.opened === 'new' ? undefined : before;
     if (left !== undefined) takeUp(left);
+    else names.take(context.before?.made ?? []);
     const words = await questions.answers();
     if (words === undefined) return waiting(questions.open() ?? 'choice');
     const blocks = left === undefined ? fullPrompt(told) : continuation([...desk.takeWords(false), ...words]);
@@ -245,7 +249,7 @@ export async function runTurn(
   }
 
   function fullPrompt(told: string): readonly ContentBlock[] {
-    const more = told === '' ? [] : retelling(told, context.before?.isUntouched === true);
+    const more = told === '' ? [] : retelling(told, context.before?.left ?? 'undone');
     return [...firstPrompt(assignment), ...more];
   }
 

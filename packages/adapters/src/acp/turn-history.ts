@@ -13,6 +13,8 @@ const kept = z.discriminatedUnion('kind', [
     status: z.string(),
   }),
   z.looseObject({ kind: z.literal('answer'), call: z.string(), output: z.json() }),
+  /** The run was forked here, in the middle of the turn. */
+  z.looseObject({ kind: z.literal('forked'), call: z.string() }),
 ]);
 
 /** The earlier attempts of a task. */
@@ -25,15 +27,18 @@ export interface TurnHistory {
   readonly answer?: Json;
   /** The output of the task, if its turn has taken effect. */
   readonly done?: Json;
-  /** Whether the last turn waited for a person when it was cut off. */
+  /** Whether the last turn was not interrupted: it waited for a person, or its run was forked there. */
   readonly waits: boolean;
   /** What was kept of the turn that was cut off. */
   readonly entries: readonly Json[];
+  /** Of those, the ones from before its run was forked: their changes are in place. */
+  readonly forked?: readonly Json[];
 }
 
 export function readTurns(entries: readonly Json[], task: string): TurnHistory {
   let count = 0;
   let begunAt = 0;
+  let forkedAt: number | undefined;
   let call: string | undefined;
   let answer: Json | undefined;
   let ended: string | undefined;
@@ -44,11 +49,13 @@ export function readTurns(entries: readonly Json[], task: string): TurnHistory {
     if (data.kind === 'tool_begun') {
       count++;
       begunAt = index + 1;
+      forkedAt = undefined;
       call = data.call;
       answer = undefined;
       ended = undefined;
     } else if (data.call === call) {
       if (data.kind === 'answer') answer = data.output as Json;
+      else if (data.kind === 'forked') forkedAt = index;
       else ended = data.status;
     }
   }
@@ -59,7 +66,8 @@ export function readTurns(entries: readonly Json[], task: string): TurnHistory {
     isPending,
     ...(isPending && answer !== undefined && { answer }),
     ...(ended === 'succeeded' && answer !== undefined && { done: answer }),
-    waits: last?.kind === 'waiting',
+    waits: last?.kind === 'waiting' || last?.kind === 'forked',
     entries: isPending ? entries.slice(begunAt) : [],
+    ...(isPending && forkedAt !== undefined && { forked: entries.slice(begunAt, forkedAt) }),
   };
 }

@@ -13,17 +13,20 @@ export function firstPrompt({ system, prompt, schema }: Assignment): readonly Co
   return parts.map(textBlock);
 }
 
-/** What a new session is told about a turn that was cut off: how far it came, and what is left of it. */
-export function retelling(told: string, isUntouched: boolean): readonly ContentBlock[] {
-  const changes = isUntouched
-    ? 'Nothing had been changed in the directory.'
-    : 'Everything that had been changed in the directory was undone: make the changes again that are still needed.';
+/** What became of the changes of a turn that was cut off, or whose run was forked in the middle of it. */
+export type LeftChanges = keyof typeof LEFT;
+
+const LEFT = {
+  untouched: 'You began this task before and were interrupted. Nothing had been changed in the directory.',
+  undone:
+    'You began this task before and were interrupted. Everything that had been changed in the directory was undone: make the changes again that are still needed.',
+  kept: 'You began this task before, and continue it now from the middle. What you had changed until then is in the directory: do not do it again.',
+} as const;
+
+/** What a new session is told about a turn that was begun before: how far it came, and what is left of it. */
+export function retelling(told: string, left: LeftChanges): readonly ContentBlock[] {
   const so = told === '' ? '' : `\nThis is how far you came:\n${told}\n`;
-  return [
-    textBlock(
-      `You began this task before and were interrupted. ${changes} Answers that a person gave are delivered when you ask for the same again.${so}`,
-    ),
-  ];
+  return [textBlock(`${LEFT[left]} Answers that a person gave are delivered when you ask for the same again.${so}`)];
 }
 
 /** Continues a session whose last prompt was cut off. */

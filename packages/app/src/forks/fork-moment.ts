@@ -1,3 +1,4 @@
+import { AGENT_TURN } from '@signalbox/adapters/agents';
 import { type ErrorEnvelope, err, ok, type Result, type RunId, type Timestamp } from '@signalbox/model';
 import { type NodeRecord, nodeRecord } from '@signalbox/plan';
 import {
@@ -91,6 +92,8 @@ async function beforeCall(
   const frame = await frameAt(reader, parent, edge.at, task);
   if (frame === undefined) return err(unknownCall(parent.id, call));
   const own = inheritedTaskId(fork, task.id);
+  const turn = openTurn(kept.slice(0, end));
+  const inherited = turn === undefined ? kept.slice(0, end) : [...kept.slice(0, end), forkedIn(turn, edge)];
   const { result: _, endedAt: __, handledFrame: ___, leaseOwner: ____, lastError: _____, ...rest } = task;
   return ok({
     frame,
@@ -98,7 +101,7 @@ async function beforeCall(
     from: { task, at: edge.at },
     resumed: {
       task: { ...rest, id: own, status: 'pending', retryCount: 0 },
-      stream: kept.slice(0, end).map((chunk, index) => ({
+      stream: inherited.map((chunk, index) => ({
         ...chunk,
         task: own,
         index,
@@ -106,6 +109,27 @@ async function beforeCall(
       })),
     },
   });
+}
+
+/** The turn of an agent that had begun and not ended, if the agent's own program makes its calls. */
+function openTurn(kept: readonly StreamChunk[]): string | undefined {
+  let open: string | undefined;
+  for (const { payload } of kept) {
+    const { kind, tool, call } = payload as {
+      readonly kind?: unknown;
+      readonly tool?: unknown;
+      readonly call?: unknown;
+    };
+    if (tool !== AGENT_TURN) continue;
+    if (kind === 'tool_begun') open = String(call);
+    else if (kind === 'tool_ended') open = undefined;
+  }
+  return open;
+}
+
+/** Tells the agent that what it did before is in place, unlike that of a turn that was interrupted. */
+function forkedIn(turn: string, edge: StreamChunk): StreamChunk {
+  return { ...edge, payload: { v: 1, kind: 'forked', call: turn } };
 }
 
 function kindOf({ payload }: StreamChunk): unknown {

@@ -16,6 +16,8 @@ export interface ToolUse {
   readonly kind?: string;
   readonly locations?: readonly string[];
   readonly changes?: readonly TextChange[];
+  /** Why it can be undone only with the whole turn. */
+  readonly notAlone?: string;
   /** Whether it only asked so far. */
   readonly isAsking?: boolean;
 }

@@ -70,7 +70,9 @@ function Tool({ run, use, isOver, checkpoint, onUndone }: ToolProps) {
   const { dangerous } = useSettings();
   const { error, send } = useCommand();
   const [asks, setAsks] = useState<'undo' | 'kept' | 'fork' | 'rollback'>();
-  const canUndo = checkpoint?.changesFiles === true && checkpoint.outcome === 'succeeded' && !checkpoint.undone;
+  // An agent's call that failed may have changed files all the same.
+  const isDone = checkpoint?.outcome === 'succeeded' || checkpoint?.within !== undefined;
+  const canUndo = checkpoint?.changesFiles === true && isDone && !checkpoint.undone;
   return (
     <li>
       <ToolCard use={use} isOver={isOver} isUndone={checkpoint?.undone === true}>
@@ -95,6 +97,9 @@ function Tool({ run, use, isOver, checkpoint, onUndone }: ToolProps) {
               </button>
             )}
           </div>
+        )}
+        {use.notAlone !== undefined && (
+          <p className="text-muted px-3 pb-2">It can be undone only with the whole turn: {use.notAlone}.</p>
         )}
         {error !== undefined && <ErrorBox error={error} title="Action failed" />}
       </ToolCard>

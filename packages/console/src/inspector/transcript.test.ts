@@ -31,6 +31,16 @@ describe('a transcript', () => {
     expect([turns, model]).toEqual([['hm'], 'm']);
   });
 
+  it('[K22] has why a call can be undone only with the whole turn', () => {
+    const notAlone = 'it ran at the same time as "Write b"';
+    const ended = { kind: 'tool_ended', call: '1', tool: 'Write', status: 'succeeded', output: { value: {} } };
+    const { tools } = transcriptOf([
+      chunk('message', { ...ended, notAlone }),
+      chunk('message', { ...ended, call: '2' }),
+    ]);
+    expect(tools.map(use => use.notAlone)).toEqual([notAlone, undefined]);
+  });
+
   it('[K22] leaves out unknown parts', () => {
     const odd = ['x', 7, null, [], {}, { kind: 'tool_ended' }, { kind: 'assistant', content: 'x' }, { call: 3 }];
     const chunks = odd.flatMap(payload => ['message', 'tool_start', 'tool_end'].map(kind => chunk(kind, payload)));

@@ -77,7 +77,7 @@ export function transcriptOf(chunks: readonly WireChunk[]): Transcript {
           const status = textOf(payload.status);
           put(call, {
             isAsking: false,
-            ...defined({ tool, ...resultOf(output) }),
+            ...defined({ tool, notAlone: textOf(payload.notAlone), ...resultOf(output) }),
             ...endOf(payload, status),
           });
           if (tool === AGENT_TURN) attempts.ended(status, textOf(output));

@@ -1,4 +1,5 @@
 import type { RunId, WireCheckpoint } from '@signalbox/model';
+import { PatchFiles } from '../run/patch.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { Confirm } from '../shell/confirm.tsx';
@@ -16,7 +17,9 @@ interface UndoDialogProps {
 /** Shows the files that undoing a call would restore, before it does. */
 export function UndoDialog({ run, checkpoint: { call, tool }, kept = false, onUndo, onClose }: UndoDialogProps) {
   const client = useClient();
-  const { data, error } = useRead(['undo', run, call, kept], () => client.undo(run, { call, dryRun: true, kept }));
+  const { data, error } = useRead(['undo', run, call, kept], () =>
+    client.undo(run, { call, dryRun: true, kept, ...(!kept && { diff: true }) }),
+  );
   const title = kept ? `Bring back the kept files of ${tool}?` : `Undo ${tool}?`;
   return (
     <Confirm title={title} word={kept ? 'Bring back' : 'Undo'} onConfirm={onUndo} onClose={onClose}>
@@ -35,6 +38,7 @@ export function UndoDialog({ run, checkpoint: { call, tool }, kept = false, onUn
               <li key={path}>{path}</li>
             ))}
           </ul>
+          {data.diff !== undefined && data.diff !== '' && <PatchFiles patch={data.diff} />}
           {data.conflicts !== undefined && data.conflicts.length > 0 && (
             <p className="risk">Changed since, and left unchanged: {data.conflicts.join(', ')}.</p>
           )}

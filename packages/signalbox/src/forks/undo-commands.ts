@@ -42,6 +42,7 @@ interface UndoFlags extends DataFlags {
   readonly kept?: boolean;
   readonly attempt?: string;
   readonly copies?: boolean;
+  readonly diff?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
@@ -55,6 +56,7 @@ export const defineUndo: DefineCommand = (command, { terminal, end }) => {
     .option('--kept', 'instead, restore files that the rollback of a failed call overwrote or removed')
     .option('--attempt <n>', 'with --kept: only files kept by this attempt; see "signalbox checkpoints"')
     .option('--copies', 'with --kept: restore files that changed since as copies next to them, named *.kept')
+    .option('--diff', 'also show what the call changed')
     .option('--dry-run', 'only show what would change')
     .option('--yes', 'skip the confirmation')
     .option(...DATA_DIR_OPTION)
@@ -73,8 +75,10 @@ export const defineUndo: DefineCommand = (command, { terminal, end }) => {
           const fault = misuse(flags, attempt);
           if (fault !== undefined) return fault;
           const asked = { kept, attempt, ...(copies && { copies }) };
-          const planned = await owner.undo(run.value.id, call, { ...asked, dryRun: true });
+          const shown = flags.diff === true && !kept ? { diff: true } : {};
+          const planned = await owner.undo(run.value.id, call, { ...asked, ...shown, dryRun: true });
           if (!planned.ok) return planned.error;
+          if (planned.value.diff !== undefined && !json) terminal.print(planned.value.diff.trimEnd());
           if (dryRun) return report(terminal, planned.value, json, true);
           if (!yes) {
             for (const line of changes(planned.value)) terminal.complain(line);
@@ -116,11 +120,12 @@ function changes({ conflicts = [], copies, ...undo }: CallUndo): readonly string
 }
 
 function describe(checkpoint: CallCheckpoint): string {
-  const { call, tool, node, outcome, at, changesFiles, beyond, undone, kept = [], attempts = [] } = checkpoint;
+  const { call, tool, node, outcome, at, changesFiles, beyond, undone, within, kept = [], attempts = [] } = checkpoint;
   const unconfined = beyond ? ', and was not confined' : '';
   const saved = kept.length === 0 ? '' : `${kept.length} ${kept.length === 1 ? 'path' : 'paths'} kept (undo --kept)`;
   const what = undone ? `undone${unconfined}` : changesFiles ? `changed files${unconfined}` : saved;
-  const line = `${call}  ${at}  ${outcome.padEnd(9)}  ${shown(node ?? '')}  ${shown(tool)}  ${what}`.trimEnd();
+  const turn = within === undefined ? '' : `, in ${within}`;
+  const line = `${call}  ${at}  ${outcome.padEnd(9)}  ${shown(node ?? '')}  ${shown(tool)}  ${what}${turn}`.trimEnd();
   const each = (attempts.length > 1 ? attempts : []).map(
     one =>
       `    --attempt ${one.attempt}  ${one.at}  ${one.paths.slice(0, SHOWN).map(shownPath).join(', ')}${more(one)}`,

@@ -88,13 +88,14 @@ export function remoteOwner(
         page = { after: found.value.next };
       }
     },
-    undo: (run, call, { dryRun, kept, attempt, copies }) =>
+    undo: (run, call, { dryRun, kept, attempt, copies, diff }) =>
       client.undo(run, {
         call,
         ...(dryRun !== undefined && { dryRun }),
         ...(kept !== undefined && { kept }),
         ...(attempt !== undefined && { attempt }),
         ...(copies !== undefined && { copies }),
+        ...(diff !== undefined && { diff }),
       }),
     rollback: (run, { call, after, dryRun, acceptEffects, paused }) =>
       client.rollback(run, {
