@@ -1,7 +1,7 @@
 /**
  * Pictures of every page, light and dark, into docs/screenshots. Build the console first: `npm run build`.
  *
- *   node test/browser/screenshots.ts
+ *   node test/browser/screenshots.ts [NAME…]
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,40 +13,12 @@ import { repositoryRoot } from '../../scripts/local-program.ts';
 import { given } from '../given.ts';
 import { launchBrowser } from './chromium.ts';
 import { type LiveConsole, openLiveConsole } from './live-console.ts';
-import { untilStatus } from './live-page.ts';
+import { untilStatus, untilSummary } from './live-page.ts';
 import { smallPng } from './small-png.ts';
 
 const [WIDTH, HEIGHT, BYTES_MAX] = [1280, 700, 120_000];
+const wanted = process.argv.slice(2);
 const folder = path.join(repositoryRoot, 'docs/screenshots');
-const echo = { command: [process.execPath, echoAgentProgram], title: 'Echo agent' };
-const live = await openLiveConsole({ config: { agents: { echo } } });
-const browser = await launchBrowser();
-try {
-  const places = await scene(live);
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const context = await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT }, colorScheme });
-    const page = await context.newPage();
-    for (const [name, place, isReady] of places) {
-      await page.goto(`${live.url}${place}#token=${live.token}`);
-      await isReady(page);
-      writeFileSync(path.join(folder, `${name}-${colorScheme}.png`), await pictureOf(page));
-    }
-    await context.close();
-  }
-} finally {
-  await browser.close();
-  await live.close();
-}
-
-/** A page that is full of text is cut at its end: no picture takes more than so many bytes. */
-async function pictureOf(page: Page): Promise<Buffer> {
-  for (let height = HEIGHT; ; height -= 40) {
-    const clip = { x: 0, y: 0, width: WIDTH, height };
-    const png = smallPng(await page.screenshot({ animations: 'disabled', clip }));
-    if (png.length < BYTES_MAX) return png;
-  }
-}
-
 /** What the echo agent does in place of a vendor's agent. */
 const AGENT_STEPS: readonly EchoStep[] = [
   {
@@ -77,6 +49,36 @@ const AGENT_STEPS: readonly EchoStep[] = [
   },
 ];
 
+const echo = { command: [process.execPath, echoAgentProgram], title: 'Echo agent' };
+const live = await openLiveConsole({ config: { agents: { echo } } });
+const browser = await launchBrowser();
+try {
+  const places = await scene(live);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const context = await browser.newContext({ viewport: { width: WIDTH, height: HEIGHT }, colorScheme });
+    const page = await context.newPage();
+    for (const [name, place, isReady] of places) {
+      if (wanted.length > 0 && !wanted.includes(name)) continue;
+      await page.goto(`${live.url}${place}#token=${live.token}`);
+      await isReady(page);
+      writeFileSync(path.join(folder, `${name}-${colorScheme}.png`), await pictureOf(page));
+    }
+    await context.close();
+  }
+} finally {
+  await browser.close();
+  await live.close();
+}
+
+/** A page that is full of text is cut at its end: no picture takes more than so many bytes. */
+async function pictureOf(page: Page): Promise<Buffer> {
+  for (let height = HEIGHT; ; height -= 40) {
+    const clip = { x: 0, y: 0, width: WIDTH, height };
+    const png = smallPng(await page.screenshot({ animations: 'disabled', clip }));
+    if (png.length < BYTES_MAX) return png;
+  }
+}
+
 type Place = readonly [name: string, place: string, isReady: (page: Page) => Promise<unknown>];
 
 /** Runs that wait, failed, completed and keep something, and an agent that is guided. */
@@ -98,7 +100,10 @@ async function scene({ client, plan, project, broken, guided, ...console }: Live
   let walked = given(await guided.start({ workflowId: 'wr.bug-investigation' }));
   for (let steps = 0; steps < 4; steps += 1) walked = given(await guided.continue(filledIn(walked)));
   const tasks = [{ id: 'writer', plugin: 'echo', prompt: echoPrompt(AGENT_STEPS) }];
-  const vendors = await start('vendors', 'waiting', { project, tasks });
+  const vendors = given(
+    await client.start({ file: plan('vendors'), input: { project, tasks } } as Parameters<typeof client.start>[0]),
+  ).id;
+  await untilSummary(client, vendors, ({ openDecisions }) => openDecisions > 0);
   const permission = given(await client.decisions({ run: vendors })).approvals[0]?.approvalId;
   given(await client.checkAgent('echo'));
   while (given(await client.agents()).agents.some(({ job }) => job !== undefined)) await nextLook();

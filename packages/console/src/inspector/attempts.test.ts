@@ -148,6 +148,17 @@ describe('the attempts of an agent', () => {
     expect(tools).toEqual([{ call: '1', tool: 'read', input: {}, isAsking: false }]);
   });
 
+  it('[K98] show a call that waits for an answer with what its question shows', () => {
+    const proposed = [chunk('message', { kind: 'tool_proposed', call: '1', tool: 'Edit', input: {} })];
+    const asked = new Map([['1', { title: 'Edit a', kind: 'edit', diffs: [{ path: 'a', newText: 'y' }] }]]);
+    expect(transcriptOf(proposed, asked).tools).toEqual([
+      {
+        ...{ call: '1', tool: 'Edit', input: {}, isAsking: true, title: 'Edit a', kind: 'edit' },
+        changes: [{ path: 'a', before: '', after: 'y' }],
+      },
+    ]);
+  });
+
   it('[K98] say of a call that it waits, runs, ended or was cut off', () => {
     const use = { call: '1', tool: 'Edit', input: null };
     expect([

@@ -36,7 +36,8 @@ export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProp
   const moved = lastMoveOf(events, node.id);
   const input = useNodeInput(run, node.id, frame, moved);
   const chunks = useStream(run, task, moved + (speech.get(task?.id ?? '')?.next ?? 0));
-  const transcript = chunks && transcriptOf(chunks);
+  const asked = new Map(decisions.map(({ decision: { call, proposal } }) => [call, proposal]));
+  const transcript = chunks && transcriptOf(chunks, asked);
   const { signal, word } = nodeStanding(node.status, node.reason);
   const part = { run, node, tasks: own, task, chunks, transcript, story };
   return (

@@ -105,7 +105,7 @@ const stepWords: Readonly<Record<string, string>> = { completed: 'done', in_prog
 function Plan({ steps }: { readonly steps: readonly PlanStep[] }) {
   return (
     <Block title="Plan of the agent">
-      <ol className="steps">
+      <ol className="agent-plan">
         {steps.map(({ text, status }, index) => (
           <li key={`${index} ${text}`} data-status={status}>
             <Lamp signal={stepSignals[status] ?? 'idle'} />
@@ -129,23 +129,9 @@ function PartView({ part, tools, isOver }: PartProps) {
     case 'said':
       return <p>{part.text}</p>;
     case 'thought':
-      return (
-        <details>
-          <summary>
-            Thought <span className="truncate">{part.text.trim().split('\n')[0]}</span>
-          </summary>
-          <p>{part.text}</p>
-        </details>
-      );
+      return <Folded title="Thought" text={part.text} />;
     case 'prompt':
-      return (
-        <details>
-          <summary>
-            Sent to the agent <span className="truncate">{part.text.trim().split('\n')[0]}</span>
-          </summary>
-          <p>{part.text}</p>
-        </details>
-      );
+      return <Folded title="Sent to the agent" text={part.text} />;
     case 'note':
       return <p>{part.text}</p>;
     case 'changes':
@@ -160,4 +146,17 @@ function PartView({ part, tools, isOver }: PartProps) {
       return use === undefined ? null : <ToolCard use={use} isOver={isOver} />;
     }
   }
+}
+
+/** A text that is out of the way until somebody wants it: only its first line is shown. */
+function Folded({ title, text }: { readonly title: string; readonly text: string }) {
+  return (
+    <details>
+      <summary>
+        <span>{title}</span>
+        <span className="truncate">{text.trim().split('\n')[0]}</span>
+      </summary>
+      <p>{text}</p>
+    </details>
+  );
 }

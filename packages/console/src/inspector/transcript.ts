@@ -20,7 +20,8 @@ export interface Transcript {
 /** The tool whose call is the whole turn of an agent of another vendor. */
 const AGENT_TURN = 'agent_turn';
 
-export function transcriptOf(chunks: readonly WireChunk[]): Transcript {
+/** `asked` has the proposals of open decisions by call: an agent's call has its title and changes there until it is answered. */
+export function transcriptOf(chunks: readonly WireChunk[], asked: ReadonlyMap<string, Json> = new Map()): Transcript {
   let model: string | undefined;
   let note: string | undefined;
   const tools = new Map<string, ToolUse>();
@@ -68,8 +69,11 @@ export function transcriptOf(chunks: readonly WireChunk[]): Transcript {
         attempts.planned(payload.entries);
         break;
       case 'tool_proposed':
-        if (call !== undefined && tool !== undefined)
-          begin(call, { isAsking: true, ...defined({ tool, input: payload.input }) });
+        if (call !== undefined && tool !== undefined) {
+          const proposal = asked.get(call);
+          const told = isObject(proposal) ? toldOf(proposal) : {};
+          begin(call, { isAsking: true, ...defined({ tool, input: payload.input, ...told }) });
+        }
         break;
       case 'tool_ended':
         if (call !== undefined) {

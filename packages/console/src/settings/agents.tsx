@@ -116,8 +116,7 @@ function AgentRow({ agent, role, onChanged }: AgentRowProps) {
         {job !== undefined && <JobProgress agent={agent} job={job} />}
         {sentence !== undefined && (
           <p className={signal === 'failed' ? 'text-failed' : 'text-muted'}>
-            {sentence}
-            {advice !== undefined && ` ${advice}`}
+            {[sentence, advice].flatMap(ended).join(' ')}
           </p>
         )}
         {check !== undefined && job === undefined && (
@@ -131,8 +130,8 @@ function AgentRow({ agent, role, onChanged }: AgentRowProps) {
           </p>
         )}
       </td>
-      <td className="mono">
-        {installed?.version ?? <span className="text-muted">none</span>}
+      <td className="mono whitespace-nowrap">
+        {installed?.version}
         {of !== undefined && of.version !== installed?.version && <p className="text-muted">pinned {of.version}</p>}
       </td>
       <td>{agentAsks(agent)}</td>
@@ -168,6 +167,12 @@ function AgentRow({ agent, role, onChanged }: AgentRowProps) {
       </td>
     </tr>
   );
+}
+
+/** As a sentence, whether it came with its full stop or not. */
+function ended(words: string | undefined): readonly string[] {
+  if (words === undefined || words === '') return [];
+  return [/[.!?…]$/.test(words) ? words : `${words}.`];
 }
 
 interface LeverProps {
