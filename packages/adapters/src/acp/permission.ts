@@ -168,7 +168,11 @@ export function permissionOf(
       const option = chosen.optionId;
       if (chosen.kind === 'allow_once' || chosen.kind === 'allow_always')
         return { kind: 'allow', option, approval: resolutionType, always: chosen.kind === 'allow_always' };
-      return { kind: 'deny', option, approval: resolutionType, reason: `A person chose "${chosen.name}".${said}` };
+      const words = `A person answered the call "${shown}" with "${chosen.name}".${said}`;
+      return {
+        ...{ kind: 'deny', option, approval: resolutionType, reason: `A person chose "${chosen.name}".${said}` },
+        ...(said !== '' && { words }),
+      };
     }
   }
 }
