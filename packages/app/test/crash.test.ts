@@ -148,7 +148,7 @@ describe('a plan of forty steps', () => {
       return SOAK ? Array.from({ length: commits }, (_, at) => at + 1) : [sample()];
     };
     // In the middle, where some bugs are corrected and others are not.
-    const middle = async () => [60];
+    const middle = async () => [20];
     const points = await sized(middle, everyPoint, everyPoint)();
     for (const when of sized(sides.slice(1), sides, sides)) {
       for (const at of points) {
