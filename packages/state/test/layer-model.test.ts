@@ -30,8 +30,8 @@ function step(dice: (limit: number) => number, count: number): string {
   const pick = () => `'${NAMES[dice(NAMES.length)]}'`;
   const [at, other] = [pick(), pick()];
   const parent = `mkdir -p "$(dirname ${at})"`;
-  // What a copy of a directory into itself leaves depends on the order in which the filesystem lists it.
-  const copy = other.startsWith(`${at.slice(0, -1)}/`) ? 'true' : `cp -r ${at} ${other}`;
+  // What a copy of a directory into itself leaves, also through a link, depends on the order in which the filesystem lists it.
+  const copy = `case "$(realpath -m ${other})/" in "$(realpath -m ${at})/"*) ;; *) cp -r ${at} ${other};; esac`;
   const works = [
     `${parent}; printf '%s' ${count} > ${at}`,
     `${parent}; printf '%s' ${count} >> ${at}`,
