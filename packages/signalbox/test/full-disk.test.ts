@@ -137,6 +137,50 @@ const value = async <T>(
 };
 const why = expect.stringMatching(/^The disk of the data directory .* is full\. Free some space\.$/);
 
+/** Runs a plan with large results, fills the disk, looks, and collects: what each command printed, with its exit code. */
+const COLLECT = `
+call() { "$0" "$@" --data-dir disk/data 2>&1; echo "= $?"; }
+call run large.tsx
+printf '{"retention":{"collapseAfterDays":0,"removeAfterDays":0}}' > disk/data/config.json
+chmod 600 disk/data/config.json
+# Blobs of the last hour stay.
+find disk/data/blobs -type f -exec touch -d '2 hours ago' {} +
+head -c 10000000 /dev/zero > disk/filler 2>/dev/null
+call run small.tsx
+call ls
+call gc --dry-run
+call gc
+call ls
+call run small.tsx
+ls disk/data/reserve
+`;
+
+describe.skipIf(!hasSmallDisks)('a command on a full disk', () => {
+  it('[A776] [A777] lists runs, and makes room with gc, so that the next run works', async () => {
+    const cwd = path.join(folder, 'collects');
+    const disk = path.join(cwd, 'disk');
+    mkdirSync(disk, { recursive: true });
+    for (const [name, length] of Object.entries({ large: 1_500_000, small: 1 })) {
+      const task = `<Task id="task" run={() => 'x'.repeat(${length})} />`;
+      const plan = `export default definePlan({ name: '${name}', render: () => ${task} });`;
+      writeFileSync(path.join(cwd, `${name}.tsx`), `import { definePlan, Task } from 'signalbox';\n${plan}\n`);
+    }
+    const program = path.join(cwd, 'program');
+    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${entry}' "$@"\n`, { mode: 0o755 });
+    const [file = '', ...args] = smallDisk(disk, '9m', ['sh', '-c', COLLECT, program]);
+    const { stdout } = await execute(file, args, { cwd, env: ownEnvironment(cwd) });
+    const [first, full, listed, dry, collected, emptied, last] = stdout.split(/^= /m);
+    expect(first).toContain('completed');
+    expect(full).toContain('is full');
+    expect(listed).toMatch(/^1\n.*large/);
+    expect(dry).toMatch(/^0\n.*would go/);
+    expect(collected).toMatch(/^0\n.*went/);
+    expect(emptied).not.toContain('large');
+    expect(last).toContain('completed');
+    expect(stdout).toMatch(/= 0\ndisk\/data\/reserve\n$/);
+  });
+});
+
 describe.skipIf(!hasSmallDisks)('a server whose disk is full', () => {
   it('[A194] [V166] says so everywhere, refuses what it cannot keep, and goes on by itself when there is room', async () => {
     const { cwd, client, run, heard, ask, command, complained, child, ended } = await filled('room');
@@ -281,13 +325,13 @@ describe.skipIf(!hasSmallDisks)('a command on a disk', () => {
   it.each([
     [
       'full',
-      ['ls'],
+      [],
       'dd if=/dev/zero of="$DISK/filler" bs=4k 2>/dev/null',
       /^error: The disk of the data directory .* is full\.\nFree some space/,
     ],
     [
       'read-only',
-      [],
+      ['gc'],
       'mount -o remount,ro "$DISK"',
       /^error: The data directory .* is read-only\.\nMake it writable again/,
     ],
@@ -298,7 +342,7 @@ describe.skipIf(!hasSmallDisks)('a command on a disk', () => {
       const disk = path.join(cwd, 'disk');
       mkdirSync(disk, { recursive: true });
       writeFileSync(path.join(cwd, 'plan.tsx'), HELLO);
-      const given = [...more, 'run plan.tsx', 'serve --port 0', 'mcp --operator', 'mcp', 'gc'];
+      const given = [...more, 'run plan.tsx', 'serve --port 0', 'mcp --operator', 'mcp'];
       const script = [
         '"$NODE" "$ENTRY" run plan.tsx > /dev/null || exit 9',
         spoil,

@@ -24,8 +24,8 @@ const isLeftOut = (name: string): boolean =>
 const isKernels = (directory: string, name: string): boolean =>
   name === 'work' && path.basename(path.dirname(directory)) === 'layers';
 
-/** Agents' programs, which can be installed again, and the homes of those that run. */
-const AGENTS = ['agents', 'agent-homes'];
+/** Agents' programs, which can be installed again, the homes of those that run, and the space in reserve. */
+const NOT_COPIED = ['agents', 'agent-homes', 'reserve'];
 
 /** Holds lower bounds of the journals' lengths, so it is copied before them. */
 const FIRST = ['cache'];
@@ -42,7 +42,7 @@ export interface Copied {
 
 /** Copies everything in a data directory besides its database, durably, into a directory of the same shape. */
 export function copyTree(from: string, to: string): Copied {
-  const names = readdirSync(from).filter(name => !isLeftOut(name) && !AGENTS.includes(name));
+  const names = readdirSync(from).filter(name => !isLeftOut(name) && !NOT_COPIED.includes(name));
   const [first, last] = [FIRST, LAST].map(some => some.filter(name => names.includes(name))) as [string[], string[]];
   const ordered = [...first, ...names.filter(name => !first.includes(name) && !last.includes(name)), ...last];
   return summed(ordered.map(name => copyEntry(path.join(from, name), path.join(to, name), name === 'layers')));

@@ -58,6 +58,8 @@ export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnA
   /** Offers agents the tools of their turns (`/mcp/turn`); closed with the home. */
   readonly turns?: TurnSurface & { close(): Promise<void> };
   readonly launch?: Launch | undefined;
+  /** It is opened to remove data, so its reserve can be used on a full disk. */
+  readonly makesRoom?: boolean;
 }
 
 const PARK_MS = 600_000;
@@ -65,7 +67,7 @@ const PARK_MS = 600_000;
 /** Opens the data directory for work: interrupted calls are undone first. Refused while another process owns it. */
 export async function openHome(options: HomeOptions): Promise<Result<Home, ErrorEnvelope>> {
   const { dataDirectory, machine, env } = options;
-  const owned = openOwnedStore(dataDirectory, machine, env);
+  const owned = openOwnedStore(dataDirectory, machine, env, options.makesRoom);
   if (!owned.ok) return owned;
   const { store, owner, secrets } = owned.value;
   const { filter } = secrets;

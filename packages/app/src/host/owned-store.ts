@@ -7,6 +7,7 @@ import { acquireOwner, diskRefusal, type Owner, openStore, type Store } from '@s
 import { makeDataDirectory } from '../data-directory-fault.ts';
 import type { Machine } from '../machine.ts';
 import { openSecrets, type Secrets } from '../secrets/open-secrets.ts';
+import { keepReserve, releaseReserve } from '../storage/reserve.ts';
 
 /** The store of a data directory, while this process owns it. */
 export interface OwnedStore {
@@ -17,11 +18,12 @@ export interface OwnedStore {
   close(): void;
 }
 
-/** Creates the data directory if it is missing. One process at a time owns it. */
+/** Creates the data directory if it is missing. One process at a time owns it. With `makesRoom`, its reserve can be used to open it. */
 export function openOwnedStore(
   dataDirectory: string,
   { clock, ids }: Machine,
   env: Readonly<Record<string, string | undefined>> = process.env,
+  makesRoom = false,
 ): Result<OwnedStore, ErrorEnvelope> {
   const fault = makeDataDirectory(dataDirectory);
   if (fault !== undefined) return err(fault);
@@ -31,11 +33,13 @@ export function openOwnedStore(
   }
   // Files that an earlier version, or a copy, left readable for others.
   for (const name of readdirSync(dataDirectory)) closeToOthers(path.join(dataDirectory, name));
+  if (makesRoom) releaseReserve(dataDirectory);
   const store = openStore({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!store.ok) {
     owner.value.release();
     return err(store.error);
   }
+  if (!makesRoom) keepReserve(dataDirectory);
   const secrets = openSecrets({ dataDirectory, env });
   return ok({
     store: { ...store.value, ...redactingCommit(store.value, secrets.filter, nodeHasher) },

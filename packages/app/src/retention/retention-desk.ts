@@ -17,6 +17,7 @@ import type { Machine } from '../machine.ts';
 import { removeNote, writeNote } from '../redact/taking-note.ts';
 import { journalDisagreement, readJournal } from '../run-journal/journal-agreement.ts';
 import { rewriteJournal } from '../run-journal/rewrite-journal.ts';
+import { releaseReserve, restoreReserve } from '../storage/reserve.ts';
 import { readRetention } from './retention-config.ts';
 import { foldersToRemove, markGoing, removeFolder, textsOf } from './run-folders.ts';
 
@@ -217,7 +218,15 @@ export function createRetentionDesk(ports: RetentionDeskPorts): RetentionDesk {
       const after = await store.run(run);
       return after === undefined ? err(unknownRun(run)) : ok(after);
     },
-    collect: request => alone(() => collect(request)),
+    collect: request =>
+      alone(async () => {
+        if (!request.dryRun) releaseReserve(dataDirectory);
+        try {
+          return await collect(request);
+        } finally {
+          restoreReserve(dataDirectory);
+        }
+      }),
   };
 }
 

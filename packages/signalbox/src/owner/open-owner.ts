@@ -27,6 +27,8 @@ export interface OwnerOptions {
   /** Whether a run will be driven. */
   readonly warm?: boolean;
   readonly launch?: Launch;
+  /** To remove data: a full disk is no reason to refuse. */
+  readonly makesRoom?: boolean;
 }
 
 /** Owns the data directory, or talks to the process that does. */

@@ -19,11 +19,13 @@ export async function withOwner(
     warm,
     parkMs,
     launch,
+    makesRoom,
   }: DataFlags & {
     readonly parkMs?: number;
     readonly trace?: OwnerOptions['trace'] | undefined;
     readonly warm?: boolean;
     readonly launch?: Launch;
+    readonly makesRoom?: boolean;
   },
   work: (owner: RunOwner) => Promise<ExitCode | ErrorEnvelope>,
 ): Promise<ExitCode> {
@@ -36,6 +38,7 @@ export async function withOwner(
     ...(warm !== undefined && { warm }),
     ...(parkMs !== undefined && { parkMs }),
     ...(launch && { launch }),
+    ...(makesRoom && { makesRoom }),
   });
   const refuse = (error: ErrorEnvelope): ExitCode => {
     reportError(terminal, error, json);

@@ -37,7 +37,7 @@ export const defineGc: DefineCommand = (command, { terminal, end }) => {
     .action(async (flags: CollectFlags) => {
       const { dryRun = false, compact = false, json = false } = flags;
       end(
-        await withOwner(terminal, flags, async (owner): Promise<0 | ErrorEnvelope> => {
+        await withOwner(terminal, { ...flags, makesRoom: true }, async (owner): Promise<0 | ErrorEnvelope> => {
           const done = await owner.collect({ dryRun, compact });
           if (!done.ok) return done.error;
           terminal.print(

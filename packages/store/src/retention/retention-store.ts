@@ -11,6 +11,7 @@ import {
 } from '@signalbox/runs';
 import { type NumberedRun, RUN_COLUMNS } from '../runs/run-rows.ts';
 import type { RunTables } from '../runs/run-tables.ts';
+import { SQLITE_FULL } from '../sqlite/connection.ts';
 import { namesIn } from './blob-names.ts';
 import { addReferences, type BlobFile, oldBlobs, removeBlob } from './blob-sweep.ts';
 import { allRows } from './run-rows-of-all-tables.ts';
@@ -70,17 +71,29 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
 
   /** Returns the result of `work` once it is committed; otherwise nothing of it is stored. */
   function transaction<T>(work: () => T): Result<T, RetentionError> {
+    for (let tries = 1; ; tries++) {
+      try {
+        database.exec('begin immediate');
+        const done = work();
+        database.exec('commit');
+        return ok(done);
+      } catch (cause) {
+        if (database.isTransaction) database.exec('rollback');
+        if (sqliteCode(cause) === undefined) throw cause;
+        // What the log of earlier transactions takes may be enough.
+        if (sqliteCode(cause) !== SQLITE_FULL || tries > 1 || !emptiesLog()) return err(notWritten(cause));
+      } finally {
+        forget();
+      }
+    }
+  }
+
+  /** Moves the write-ahead log into the database, and returns its space to the disk. */
+  function emptiesLog(): boolean {
     try {
-      database.exec('begin immediate');
-      const done = work();
-      database.exec('commit');
-      return ok(done);
-    } catch (cause) {
-      if (database.isTransaction) database.exec('rollback');
-      if (sqliteCode(cause) === undefined) throw cause;
-      return err(notWritten(cause));
-    } finally {
-      forget();
+      return database.prepare('pragma wal_checkpoint(truncate)').get()?.busy === 0;
+    } catch {
+      return false;
     }
   }
 

@@ -13,8 +13,8 @@ export type ReadError = ErrorEnvelope<'store/unusable' | 'store/newer' | 'store/
 
 /**
  * A read-only connection. After the owner was killed, SQLite recovers its log in shared memory, which changes no data. A reader waits for a
- * lock only then, and while an owner closes. If the directory is not writable, SQLite cannot create that memory: a database without a log
- * is then read as an immutable file.
+ * lock only then, and while an owner closes. If the directory is not writable, or its disk is full, SQLite cannot create that memory: a
+ * database without a log is then read as an immutable file.
  */
 export function openReadConnection(file: string): Result<DatabaseSync, ReadError> {
   // Checked here because SQLite reports a missing file like an unreadable one.
@@ -24,9 +24,11 @@ export function openReadConnection(file: string): Result<DatabaseSync, ReadError
   } catch (cause) {
     const code = sqliteCode(cause);
     const lacksMemory = code === SQLITE_READONLY || code === SQLITE_CANTOPEN;
-    if (!lacksMemory || diskFault(path.dirname(file)) !== 'read-only') return err(refusedBy(file, cause));
+    const fault = diskFault(path.dirname(file));
+    const isFrozen = fault === 'full' ? !hasLog(file) : fault === 'read-only' && lacksMemory;
+    if (!isFrozen) return err(refusedBy(file, cause));
   }
-  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return err(unreadableLog(file));
+  if (hasLog(file)) return err(unreadableLog(file));
   const frozen = pathToFileURL(file);
   frozen.searchParams.set('immutable', '1');
   try {
@@ -34,6 +36,10 @@ export function openReadConnection(file: string): Result<DatabaseSync, ReadError
   } catch (cause) {
     return err(unusable(cause instanceof Error ? cause.message : String(cause)));
   }
+}
+
+function hasLog(file: string): boolean {
+  return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** Throws SQLite's errors. */
