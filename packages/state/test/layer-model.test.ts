@@ -31,7 +31,8 @@ function step(dice: (limit: number) => number, count: number): string {
   const [at, other] = [pick(), pick()];
   const parent = `mkdir -p "$(dirname ${at})"`;
   // What a copy of a directory into itself leaves, also through a link, depends on the order in which the filesystem lists it.
-  const copy = `case "$(realpath -m ${other})/" in "$(realpath -m ${at})/"*) ;; *) cp -r ${at} ${other};; esac`;
+  const [from, to] = [`$(cd ${at} && pwd -P)`, `$(cd ${other} || cd "$(dirname ${other})"; pwd -P)`];
+  const copy = `from=${from}; to=${to}; case "$to/" in "\${from:-none}/"*) ;; *) cp -r ${at} ${other};; esac`;
   const works = [
     `${parent}; printf '%s' ${count} > ${at}`,
     `${parent}; printf '%s' ${count} >> ${at}`,
