@@ -128,7 +128,7 @@ describe.skipIf(process.platform !== 'linux')('do with several agents', () => {
   });
 
   it('[X65] refuses before anything starts, and says why', async () => {
-    const { args, data } = given();
+    const { args, data, work } = given();
     for (const [more, why] of [
       [['--with', 'ada,nobody'], 'There is no agent "nobody".'],
       [['--with', 'ada,gone'], 'The program "/no/such/agent" of agent gone was not found.'],
@@ -137,6 +137,8 @@ describe.skipIf(process.platform !== 'linux')('do with several agents', () => {
       [['--with', 'builtin', '--apply', 'auto', '--check', 'true'], '--check needs an installed agent.'],
       [['--with', 'ada,,bob'], '--with names agents, separated by commas; got "ada,,bob".'],
       [['--check', ' '], '--check is empty.'],
+      [['--with', 'ada', '--cwd', path.join(work, 'gone')], 'is not a directory.'],
+      [['--with', 'ada', '--cwd', path.join(work, 'a.txt')], 'is not a directory.'],
       [['--with', 'ada', '--cwd', path.dirname(data)], 'the data directory is inside it'],
     ] as const) {
       const { code, out, complaints } = await said(args('x', ...more));

@@ -85,6 +85,8 @@ Exit codes: 0 done, applied or dropped, 1 failed, or no check passed, 2 usage, 3
       const attempts = attemptsFor(openAgentRegister({ dataDirectory, env: process.env }), asked);
       if (!attempts.ok) return refuse(attempts.error);
       const directory = path.resolve(flags.cwd ?? '.');
+      if (!isDirectory(directory))
+        return refuse(usageError(`${directory} is not a directory.`, 'Name the directory to work in with --cwd.'));
       if (apply !== 'auto' || check !== undefined || attempts.value.length > 1) {
         const fault = await withoutLayers(dataDirectory, directory);
         if (fault !== undefined) return refuse(fault);
@@ -100,9 +102,16 @@ Exit codes: 0 done, applied or dropped, 1 failed, or no check passed, 2 usage, 3
     });
 };
 
-/** Why changes cannot be shown or checked before they are applied. A directory that is not there is the host's to refuse. */
+function isDirectory(directory: string): boolean {
+  try {
+    return fs.statSync(directory).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** Why changes cannot be shown or checked before they are applied. */
 async function withoutLayers(dataDirectory: string, directory: string): Promise<ErrorEnvelope | undefined> {
-  if (!fs.existsSync(directory)) return undefined;
   const layers = await layersFor(dataDirectory, directory);
   if (layers.ok) return undefined;
   return usageError(
