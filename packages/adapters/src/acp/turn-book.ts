@@ -3,22 +3,13 @@ import type { AgentSession, Assignment, TaskError } from '@signalbox/runs';
 import { plainData } from '../attempt/plain-data.ts';
 import type { Redactor } from '../attempt/redaction.ts';
 import { taskFailure } from '../attempt/task-failure.ts';
-import {
-  diffsOf,
-  exactTool,
-  identityOf,
-  inputOf,
-  kindOf,
-  merged,
-  pathsOf,
-  type ToldCall,
-  toolOf,
-} from './asked-call.ts';
+import { exactTool, identityOf, inputOf, kindOf, merged, pathsOf, type ToldCall, toolOf } from './asked-call.ts';
 import type { CallNames } from './call-names.ts';
 import type { CallStatus, FollowedCalls } from './followed-calls.ts';
 import { changes, mayChange, needsPerson, type Permission } from './permission.ts';
 import type { AgentRow } from './register.ts';
 import type { SessionUpdate, ToolCallFields } from './session-update.ts';
+import { contentText, resultOf, shownDiffs, shownInput } from './shown-call.ts';
 
 export interface BookContext {
   readonly assignment: Pick<Assignment, 'permissions'>;
@@ -64,8 +55,6 @@ export interface AskedCall {
 const MAX_TEXT = 4_000_000;
 const MAX_NOTES = 50;
 const MAX_PENDING = 64;
-const MAX_SHOWN = 20_000;
-const MAX_INPUT = 1_000_000;
 
 /**
  * The record of one attempt, made from what the agent tells: the stream and the entries of the transcript, as the built-in agent has them.
@@ -168,12 +157,12 @@ export function createTurnBook(context: BookContext) {
     const { told, name } = call;
     const kind = kindOf(told);
     const tool = toolOf(told);
-    const diffs = diffsOf(told);
+    const diffs = shownDiffs(told);
     stream('tool_start', {
       ...{ call: name, tool, input: shownInput(told), kind },
       ...(told.title != null && { title: told.title }),
       ...(told.locations != null && told.locations.length > 0 && { locations: told.locations }),
-      ...(diffs.length > 0 && size(diffs) <= MAX_INPUT && { diffs }),
+      ...(diffs.length > 0 && { diffs }),
     });
     if (changes(kind) && call.permission?.kind !== 'deny')
       keep({
@@ -375,31 +364,6 @@ export function createTurnBook(context: BookContext) {
   };
 }
 
-function shownInput(told: ToldCall): Json {
-  const input = inputOf(told);
-  const bytes = size(input);
-  return bytes <= MAX_INPUT ? input : { omitted: `${bytes} characters of arguments` };
-}
-
-function resultOf(told: ToldCall): Json {
-  const { rawOutput } = told;
-  const said = contentText(told);
-  const diffs = diffsOf(told);
-  return plainData({
-    ...(said !== '' && { text: said }),
-    ...(diffs.length > 0 && size(diffs) <= MAX_INPUT && { diffs }),
-    ...(said === '' && rawOutput != null && size(rawOutput) <= MAX_SHOWN && { output: rawOutput }),
-  });
-}
-
-function contentText({ content }: ToldCall): string {
-  const texts = (content ?? []).flatMap(part => {
-    const inner = part.content as { readonly text?: unknown } | undefined;
-    return part.type === 'content' && typeof inner?.text === 'string' ? [inner.text] : [];
-  });
-  return cutAtWord(texts.join('\n'), MAX_SHOWN);
-}
-
 /** The texts in a value. */
 function textsIn(value: Json): readonly string[] {
   if (typeof value === 'string') return [value];
@@ -410,8 +374,4 @@ function textsIn(value: Json): readonly string[] {
 function linesIn(input: Json): readonly string[] {
   const texts = textsIn(input);
   return [...texts, texts.join(' ')];
-}
-
-function size(value: unknown): number {
-  return JSON.stringify(value)?.length ?? 0;
 }
