@@ -10,6 +10,8 @@ const LONGEST: readonly string[] = [
   'test/browser/agents-live.test.ts',
   'test/browser/run-page.test.ts',
   'packages/adapters/test/real-agents.test.ts',
+  'packages/signalbox/test/real-task.test.ts',
+  'packages/signalbox/test/real-kills.test.ts',
   'test/browser/console.test.ts',
   'packages/app/test/crash.test.ts',
   'packages/signalbox/test/owners.test.ts',

@@ -3,6 +3,7 @@ import type { AgentQuestion } from '@signalbox/runs';
 import type { ModelReply, ModelRequest, ScriptedCall } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { agentsCache, cachedAgent } from '../../../scripts/agents-cache.ts';
+import { sized } from '../../../test/sized.ts';
 import { AGENT_ROWS } from '../src/acp/index.ts';
 import { idleTimers } from './builders.ts';
 import { createMemoryTask, type MemoryTask } from './memory-session.ts';
@@ -25,6 +26,9 @@ function model(calls: readonly ScriptedCall[], instead?: ScriptedCall) {
   };
 }
 
+/** An ordinary run tries whether an agent asks, and finds out one that does not; the task through a host covers much of the rest. */
+const isThorough = sized(false, true, true);
+
 const cache = agentsCache();
 const tried = AGENT_ROWS.filter(row => row.isTried);
 const installed = new Map<string, string>();
@@ -40,7 +44,6 @@ describe.each(tried)('$title', row => {
   const { command, write } = way;
   const directory = installed.get(row.id);
   const test = it.skipIf(directory === undefined);
-
   /** Calls name the root by a placeholder, because it is made with the life. */
   const open = async (
     script: (request: ModelRequest) => ModelReply,
@@ -56,17 +59,18 @@ describe.each(tried)('$title', row => {
     return life;
   };
 
-  test('[B80] answers a prompt', async () => {
-    const life = await open(model([]));
-    const task = createMemoryTask();
-    expect(await attempt(life, task).ended).toEqual(DONE);
-    expect([task.questions.size, life.tree()]).toEqual([0, {}]);
-    const spent = (of: 'inputTokens' | 'outputTokens' | 'costMicroUsd') =>
-      [...task.spent.values()].reduce((sum, usage) => sum + usage[of], 0);
-    const { usage, cost } = row.reports;
-    expect([spent('inputTokens'), spent('outputTokens')]).toEqual(usage ? [100, 20] : [0, 0]);
-    expect(spent('costMicroUsd') > 0).toBe(cost);
-  });
+  if (isThorough)
+    test('[B80] answers a prompt', async () => {
+      const life = await open(model([]));
+      const task = createMemoryTask();
+      expect(await attempt(life, task).ended).toEqual(DONE);
+      expect([task.questions.size, life.tree()]).toEqual([0, {}]);
+      const spent = (of: 'inputTokens' | 'outputTokens' | 'costMicroUsd') =>
+        [...task.spent.values()].reduce((sum, usage) => sum + usage[of], 0);
+      const { usage, cost } = row.reports;
+      expect([spent('inputTokens'), spent('outputTokens')]).toEqual(usage ? [100, 20] : [0, 0]);
+      expect(spent('costMicroUsd') > 0).toBe(cost);
+    });
 
   test('[B80, B81] asks before it acts, whatever its user allows it elsewhere, and acts if it may', async () => {
     const life = await open(model([command('printf hi > {root}/made.txt'), write('other.txt', 'ho')]));
@@ -85,82 +89,88 @@ describe.each(tried)('$title', row => {
     expect(task.questions.size).toBe(2);
   });
 
-  test('[B80] does nothing that a person denies', async () => {
-    const life = await open(model([command('printf hi > {root}/made.txt')]));
-    const task = createMemoryTask();
-    const { asked, ended } = attempt(life, task);
-    answer(task, await asked(), { resolutionType: 'reject', rationale: 'Not that.' });
-    expect(await ended).toEqual(DONE);
-    expect([life.tree(), task.questions.size]).toEqual([{}, 1]);
-    expect(said(life)).toContain('Not that.');
-  });
+  if (isThorough)
+    test('[B80] does nothing that a person denies', async () => {
+      const life = await open(model([command('printf hi > {root}/made.txt')]));
+      const task = createMemoryTask();
+      const { asked, ended } = attempt(life, task);
+      answer(task, await asked(), { resolutionType: 'reject', rationale: 'Not that.' });
+      expect(await ended).toEqual(DONE);
+      expect([life.tree(), task.questions.size]).toEqual([{}, 1]);
+      expect(said(life)).toContain('Not that.');
+    });
 
-  test('[B80] does what a person wants instead', async () => {
-    const wanted = command('printf ho > {root}/made.txt');
-    const life = await open(model([command('printf hi > {root}/made.txt')], wanted));
-    const task = createMemoryTask();
-    const { asked, ended } = attempt(life, task);
-    const question = await asked();
-    const { input } = question.proposal as { input: Json };
-    const tellsInput = Object.keys(input as object).length > 0;
-    const modifiedArgs = tellsInput
-      ? JSON.parse(JSON.stringify(input).replaceAll('printf hi', 'printf ho'))
-      : { command: 'printf ho > made.txt' };
-    answer(task, question, { resolutionType: 'modify', modifiedArgs });
-    // An agent that does not tell arguments cannot be known to use the wanted ones.
-    if (!tellsInput) answer(task, await asked(), { resolutionType: 'approve' });
-    expect(await ended).toEqual(DONE);
-    expect([life.tree(), task.questions.size]).toEqual([{ 'made.txt': 'ho' }, tellsInput ? 1 : 2]);
-  });
+  if (isThorough)
+    test('[B80] does what a person wants instead', async () => {
+      const wanted = command('printf ho > {root}/made.txt');
+      const life = await open(model([command('printf hi > {root}/made.txt')], wanted));
+      const task = createMemoryTask();
+      const { asked, ended } = attempt(life, task);
+      const question = await asked();
+      const { input } = question.proposal as { input: Json };
+      const tellsInput = Object.keys(input as object).length > 0;
+      const modifiedArgs = tellsInput
+        ? JSON.parse(JSON.stringify(input).replaceAll('printf hi', 'printf ho'))
+        : { command: 'printf ho > made.txt' };
+      answer(task, question, { resolutionType: 'modify', modifiedArgs });
+      // An agent that does not tell arguments cannot be known to use the wanted ones.
+      if (!tellsInput) answer(task, await asked(), { resolutionType: 'approve' });
+      expect(await ended).toEqual(DONE);
+      expect([life.tree(), task.questions.size]).toEqual([{ 'made.txt': 'ho' }, tellsInput ? 1 : 2]);
+    });
 
-  test('[B80] asks once about what it may always do', async () => {
-    const again = command('printf x >> {root}/made.txt');
-    const life = await open(model([again, again]));
-    const task = createMemoryTask();
-    const { asked, ended } = attempt(life, task);
-    answer(task, await asked(), { resolutionType: 'approve', alwaysApprove: true });
-    expect(await ended).toEqual(DONE);
-    expect([life.tree(), task.questions.size]).toEqual([{ 'made.txt': 'xx' }, 1]);
-  });
+  if (isThorough)
+    test('[B80] asks once about what it may always do', async () => {
+      const again = command('printf x >> {root}/made.txt');
+      const life = await open(model([again, again]));
+      const task = createMemoryTask();
+      const { asked, ended } = attempt(life, task);
+      answer(task, await asked(), { resolutionType: 'approve', alwaysApprove: true });
+      expect(await ended).toEqual(DONE);
+      expect([life.tree(), task.questions.size]).toEqual([{ 'made.txt': 'xx' }, 1]);
+    });
 
-  test('[B80] ends when it is canceled, and leaves nothing behind', async () => {
-    const life = await open(model([command('printf hi > {root}/made.txt'), command('printf ho > {root}/more.txt')]));
-    const task = createMemoryTask();
-    const { asked, ended, abort } = attempt(life, task);
-    const first = await asked();
-    answer(task, first, { resolutionType: 'approve' });
-    await asked();
-    abort();
-    expect(await ended).toMatchObject({ kind: 'failed', error: { code: 'canceled' } });
-    expect(life.tree()).toEqual({});
-    // It has 5 s to end by itself.
-    await expect.poll(life.isAnyAlive).toBe(false);
-  });
+  if (isThorough)
+    test('[B80] ends when it is canceled, and leaves nothing behind', async () => {
+      const life = await open(model([command('printf hi > {root}/made.txt'), command('printf ho > {root}/more.txt')]));
+      const task = createMemoryTask();
+      const { asked, ended, abort } = attempt(life, task);
+      const first = await asked();
+      answer(task, first, { resolutionType: 'approve' });
+      await asked();
+      abort();
+      expect(await ended).toMatchObject({ kind: 'failed', error: { code: 'canceled' } });
+      expect(life.tree()).toEqual({});
+      // It has 5 s to end by itself.
+      await expect.poll(life.isAnyAlive).toBe(false);
+    });
 
-  test('[B110] that says nothing for too long is ended, and leaves nothing behind', async () => {
-    const timers = idleTimers();
-    const stalled = (request: ModelRequest): ModelReply =>
-      isAside(request) ? { text: 'A title' } : { ...LAST, fault: { kind: 'slow-start' } };
-    const life = await open(stalled, { timers });
-    const { ended } = attempt(life, createMemoryTask());
-    await Promise.race([life.model.holding(), ended]);
-    timers.fire();
-    expect(await ended).toMatchObject({ kind: 'failed', error: { code: 'agent-silent', class: 'retryable' } });
-    expect([life.tree(), life.isAnyAlive()]).toEqual([{}, false]);
-  });
+  if (isThorough)
+    test('[B110] that says nothing for too long is ended, and leaves nothing behind', async () => {
+      const timers = idleTimers();
+      const stalled = (request: ModelRequest): ModelReply =>
+        isAside(request) ? { text: 'A title' } : { ...LAST, fault: { kind: 'slow-start' } };
+      const life = await open(stalled, { timers });
+      const { ended } = attempt(life, createMemoryTask());
+      await Promise.race([life.model.holding(), ended]);
+      timers.fire();
+      expect(await ended).toMatchObject({ kind: 'failed', error: { code: 'agent-silent', class: 'retryable' } });
+      expect([life.tree(), life.isAnyAlive()]).toEqual([{}, false]);
+    });
 
-  test('[B82] that dies with a question open is answered afterwards, and acts once', async () => {
-    const life = await open(model([command('printf x >> {root}/made.txt')]));
-    const task = createMemoryTask();
-    const { asked, ended } = attempt(life, task);
-    const question = await asked();
-    await life.kill();
-    expect(await ended).toEqual({ kind: 'blocked', reason: `approval_required:${question.kind}` });
-    expect([life.tree(), life.isAnyAlive()]).toEqual([{}, false]);
-    answer(task, question, { resolutionType: 'approve' });
-    expect(await attempt(life, task).ended).toEqual(DONE);
-    expect([life.tree(), task.questions.size, life.starts()]).toEqual([{ 'made.txt': 'x' }, 1, 2]);
-  });
+  if (isThorough)
+    test('[B82] that dies with a question open is answered afterwards, and acts once', async () => {
+      const life = await open(model([command('printf x >> {root}/made.txt')]));
+      const task = createMemoryTask();
+      const { asked, ended } = attempt(life, task);
+      const question = await asked();
+      await life.kill();
+      expect(await ended).toEqual({ kind: 'blocked', reason: `approval_required:${question.kind}` });
+      expect([life.tree(), life.isAnyAlive()]).toEqual([{}, false]);
+      answer(task, question, { resolutionType: 'approve' });
+      expect(await attempt(life, task).ended).toEqual(DONE);
+      expect([life.tree(), task.questions.size, life.starts()]).toEqual([{ 'made.txt': 'x' }, 1, 2]);
+    });
 
   test('[B83] that is not made to ask is found out, and nothing of it is applied', async () => {
     // Files that it writes through us are asked about here, whatever its settings.

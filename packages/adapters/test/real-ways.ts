@@ -12,6 +12,8 @@ export interface Ways {
   read(name: string): ScriptedCall;
   /** Replaces one line of a file of the root by others. */
   edit(name: string, line: string, lines: readonly string[]): ScriptedCall;
+  /** The tool that asks a person, if it can be called without being among the tools that the model is shown. */
+  readonly hidden?: Pick<ScriptedCall, 'tool' | 'namespace'>;
   /** The user's own settings, in the user's home: they allow everything. */
   readonly careless: Readonly<Record<string, string>>;
   /** Our settings taken away, and the vendor's that allow everything put in their place. */
@@ -64,6 +66,8 @@ const ways: Readonly<Record<string, Ways>> = {
       tool: 'apply_patch',
       input: `*** Begin Patch\n*** Update File: ${name}\n@@\n-${line}\n${lines.map(one => `+${one}\n`).join('')}*** End Patch\n`,
     }),
+    // Its models find tools of MCP servers by a search.
+    hidden: { tool: 'request_decision', namespace: 'mcp__signalbox' },
     careless: { '.codex/config.toml': 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n' },
     unasking: row => settings(row, { INITIAL_AGENT_MODE: 'agent-full-access' }),
   },

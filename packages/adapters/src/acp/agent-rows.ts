@@ -86,6 +86,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     quirks: [
       'Commands that it does not ask about run in its own read-only sandbox; where that cannot be set up, they fail.',
       'It ends its turn when a call is denied.',
+      'Its models find tools of MCP servers by a search.',
       'A question about an edit has no arguments: its differences are those of the call.',
       'Its configuration home must not be below the temporary directory.',
       'It repeats a request five times that its model endpoint refuses with 402; 429 ends the turn.',
@@ -123,6 +124,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     quirks: [
       'It runs commands unasked that it knows to be harmless, such as ls.',
       'Its questions have no arguments: only a title, differences and paths.',
+      'It reports a command that failed as completed; its output says how it ended.',
       'It would start itself a second time, for a larger heap; we keep it from that.',
       'It reports tokens outside the protocol.',
       'It takes MCP servers only in a directory that it trusts; we say that it may.',
@@ -178,6 +180,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
       'By itself it asks nobody; our settings make it ask, and keep the settings of the directory out.',
       'It would install a package for plugins at every start; our files make it believe that it has.',
       'It writes files through the client.',
+      'It reports a command that failed as completed; its output says how it ended.',
       'It reports the tokens of its last model call only.',
       'Its lock has a program for Linux on x64 only.',
     ],
@@ -245,9 +248,9 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     files: 'own',
     quirks: [
       'In mode autopilot it allows itself everything.',
+      'It reports a command that failed as completed; its output says how it ended.',
       'Its answer begins with notes of its own, such as the files that it made.',
       'It needs a login, unless it is given a model endpoint of its own.',
-      'It takes MCP servers by a flag, not with the session.',
     ],
     isTried: true,
   },

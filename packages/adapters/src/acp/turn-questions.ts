@@ -107,6 +107,6 @@ function replyTo(
 
 /** Whether a call only asks a person: nobody needs to be asked whether they may be asked. */
 export function isRequestForDecision({ kind, name, title }: ToldCall): boolean {
-  const own = /(^|[^a-z])request_decision\b/;
+  const own = /(^|[^a-z])request[_ ]decision\b/;
   return (kind ?? 'other') === 'other' && (name == null ? own.test(title ?? '') : own.test(name));
 }
