@@ -1,5 +1,5 @@
 // Snapshot and restore of a working directory, next to the floor that they cannot go below.
-// node bench/undo.ts [--n 20] [--dir DIR]    prints JSON lines.
+// node bench/undo.ts [--n 20] [--dir DIR] [--calls]    prints JSON lines; with --calls only those of inner calls.
 //
 // `manifest` is the floor of a whole scan: an lstat of every entry. `bytes` is the floor of what changed: the same bytes
 // written, synced, renamed and the directory synced, once. `ratio` is (ms - bytesMs) / floorMs, medians of one run in which
@@ -29,6 +29,7 @@ import {
 import * as z from 'zod';
 import { manifest } from './floors/floors.mjs';
 import { benchCommands } from './undo/commands.ts';
+import { benchInnerCalls } from './undo/inner-calls.ts';
 
 const argument = (name: string, fallback: string) => {
   const at = process.argv.indexOf(name);
@@ -38,9 +39,12 @@ const rounds = Number(argument('--n', '30'));
 const WARM_UP = 10;
 const base = argument('--dir', os.tmpdir());
 
-for (const size of [1000, 10_000]) await benchTree(size);
-await benchPlainTool();
-await benchCommands(base, rounds, print);
+if (!process.argv.includes('--calls')) {
+  for (const size of [1000, 10_000]) await benchTree(size);
+  await benchPlainTool();
+  await benchCommands(base, rounds, print);
+}
+await benchInnerCalls(base, rounds, print);
 
 async function benchTree(size: number): Promise<void> {
   const directory = fs.mkdtempSync(path.join(base, 'undo-'));

@@ -10,6 +10,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { createIdSource, type SessionId } from '@signalbox/model';
 import {
+  type AnyTool,
   createExecutionState,
   createPathLocks,
   createResources,
@@ -99,7 +100,7 @@ export async function benchCommands(
   }
 }
 
-function plant(root: string, files: number): void {
+export function plant(root: string, files: number): void {
   for (let at = 0; at < files / PER_DIRECTORY; at++) {
     fs.mkdirSync(`${root}/${at}`, { recursive: true });
     for (let file = 0; file < PER_DIRECTORY; file++)
@@ -107,7 +108,7 @@ function plant(root: string, files: number): void {
   }
 }
 
-async function openRunner(data: string, root: string, tool: ReturnType<typeof createRunCommand>): Promise<ToolRunner> {
+export async function openRunner(data: string, root: string, tool: AnyTool): Promise<ToolRunner> {
   const clock = { now: () => Date.now() };
   const rng = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) };
   const ids = createIdSource(clock, rng);
