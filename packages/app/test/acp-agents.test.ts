@@ -3,6 +3,8 @@ import path from 'node:path';
 import { detectSandbox } from '@signalbox/state';
 import type { EchoStep } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
+import { contractView } from '../src/contract-view/plan-events.ts';
+import { snapshotOf } from '../src/contract-view/run-view.ts';
 import { echoPlan, openEchoHome } from './support/open-echo-home.ts';
 import { until } from './support/until.ts';
 
@@ -47,17 +49,41 @@ describe.skipIf(!sandbox.ok)('an installed agent', () => {
     expect([path.dirname(home), fs.existsSync(home)]).toEqual([path.join(fs.realpathSync(data), 'agent-homes'), false]);
   });
 
-  it('[A712] waits for a person in its process, and goes on with the answer in the same turn', async () => {
+  it('[A712, A792, A793] waits for a person in its process, and goes on with the answer in the same turn', async () => {
     const { host, work, store, start, end, state } = await openEchoHome();
-    const run = await start('plan', echoPlan([edit, { do: 'say', text: 'Done.' }], 'permissions="gated"'));
+    const run = await start(
+      'plan',
+      echoPlan(
+        [edit, { do: 'say', text: 'Done.' }],
+        'permissions="gated" tools={{ deny: ["run_command", "execute"] }}',
+      ),
+    );
     const [asked] = await until(async () => {
       const found = await store.decisions({ run, status: ['open'] });
       return found.length > 0 ? found : undefined;
     });
     expect(fs.readdirSync(work)).toEqual([]);
+    expect(Object.values((await snapshotOf(host, run))?.nodes ?? {})).toMatchObject([
+      {
+        permissions: { cliPermissionsMode: 'gated' },
+        capabilities: { writeCode: true, runCommands: false },
+        session: { sessionId: expect.stringMatching(/^echo-\d+$/), resetCommands: [] },
+        connection: { status: 'connected', streaming: true },
+      },
+    ]);
     expect(await host.answer(asked?.decision.id as never, { resolution: approve }, 'ada')).toMatchObject({ ok: true });
     expect(await end(run)).toMatchObject({ status: 'completed' });
     expect(await state(run)).toEqual({ said: 'Done.' });
+    const told = (await contractView(store, run)(await store.events(run, 0, 500))).map(({ event }) => event);
+    const about = told.flatMap((event): (readonly [string, string])[] => {
+      if (event.type === 'tool.proposed' || event.type === 'approval.requested') return [[event.type, event.tool.id]];
+      return event.type === 'tool.started' || event.type === 'tool.completed' ? [[event.type, event.toolId]] : [];
+    });
+    const id = about.find(([type]) => type === 'approval.requested')?.[1];
+    const own = about.filter(([, tool]) => tool === id).map(([type]) => type);
+    expect(own).toEqual(['tool.proposed', 'approval.requested', 'tool.started', 'tool.completed']);
+    const phases = told.flatMap(event => (event.type === 'run.phase' ? [event.phase] : []));
+    expect(phases).toEqual([...new Set(phases)]);
     expect(fs.readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe('edited\n');
     const events = (await store.events(run, 0, 500)).map(({ event }) => event);
     expect(events.filter(({ type }) => type === 'call.began' || type === 'decision.asked')).toHaveLength(3);

@@ -11,7 +11,7 @@ export function decisionView(run: RunId, decision: Decision): WireDecision {
     runId: run,
     nodeId: contractNodeId(run, decision.node),
     kind: 'plan',
-    tool: toolOfDecision(decision),
+    tool: toolOfDecision(run, decision),
     ...defined({ context }),
     ...(decision.resolution !== undefined && { resolution: contractResolution(decision.resolution) }),
     decision: kept,

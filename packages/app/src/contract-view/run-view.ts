@@ -5,6 +5,7 @@ import {
   CONTRACT_VERSION,
   type ErrorEnvelope,
   err,
+  nodeKindFacts,
   ok,
   type Result,
   type RunId,
@@ -15,7 +16,7 @@ import {
   toContractRunStatus,
   type WireRecord,
 } from '@signalbox/model';
-import { contractNodeId, type RunReader, type RunRecord, type Task } from '@signalbox/runs';
+import { contractNodeId, type RunReader, type RunRecord, type Task, type TaskId } from '@signalbox/runs';
 import { unknownRun } from '../host/find-run.ts';
 import { projectDirectoryOf } from '../host/project-directory.ts';
 import type { RunHost } from '../host/run-host.ts';
@@ -23,9 +24,10 @@ import { timerWait } from '../host/timer-wait.ts';
 import { contractTurnArtifact } from '../turns/projections/turn-artifact.ts';
 import { turnsOf } from '../turns/turn-facts.ts';
 import { decisionView } from './decision-view.ts';
-import { contractNodes } from './node-view.ts';
+import { liveSession } from './live-session.ts';
+import { type Connected, contractNodes } from './node-view.ts';
 import { taskView, UNDER_WAY } from './task-view.ts';
-import { readTree, withAsking } from './tree-view.ts';
+import { type ReadNode, readTree, withAsking } from './tree-view.ts';
 
 /** Facts that a run's record lacks. */
 export interface RunFacts {
@@ -87,10 +89,30 @@ export async function snapshotOf(host: Host, run: RunId): Promise<RunSnapshot | 
   const tasks = await host.reader.tasks(run);
   return {
     ...outline,
-    nodes: contractNodes(run, tree, tasks, outline.createdAt),
+    nodes: contractNodes(run, tree, tasks, outline.createdAt, await connectionsOf(host, run, tree, tasks)),
     edges: {},
     artifacts: { ...(await contractArtifacts(host.reader, run)), ...(await contractTurns(host.reader, run, tasks)) },
   };
+}
+
+/** The agents whose work is under way, by task. */
+async function connectionsOf(
+  { reader, driven }: Host,
+  run: RunId,
+  tree: readonly ReadNode[],
+  tasks: readonly Task[],
+): Promise<ReadonlyMap<TaskId, Connected>> {
+  const agents = new Set(tree.flatMap(({ node }) => (nodeKindFacts(node.kind)?.role === 'agent' ? [node.id] : [])));
+  const found = new Map<TaskId, Connected>();
+  for (const task of tasks) {
+    if (!agents.has(task.node) || !UNDER_WAY.includes(task.status)) continue;
+    const { sessionId, lastOutputAt } = await liveSession(reader, run, task);
+    const isDriven = driven().includes(run);
+    const status = task.status === 'running' ? (isDriven ? 'connected' : 'disconnected') : 'idle';
+    const lastHeartbeatAt = task.heartbeatAt ?? task.startedAt ?? task.createdAt;
+    found.set(task.id, { sessionId, connection: { status, streaming: true, lastHeartbeatAt, lastOutputAt } });
+  }
+  return found;
 }
 
 /** The same without the contract's nodes, edges and artifacts. */

@@ -193,6 +193,7 @@ const decision = {
   kind: 'command_exec',
   proposal: { tool: 'shell', args: { cmd: 'rm' }, why: 'to clean up' },
   proposalHash: hash,
+  call: 'call-1',
 } as unknown as Decision;
 const message = deriveId<MessageId>('test', 'message');
 /** Messages that an agent kept, by index. */

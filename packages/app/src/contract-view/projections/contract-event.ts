@@ -46,7 +46,7 @@ import {
 import type { AnyEvent, Decision, InternalEvent, TaskId } from '@signalbox/runs';
 import type { DomainEvent, EventOf } from '@signalbox/workflow/events';
 import { errorOfCall, inputOfCall, textOfAnswer } from './agent-words.ts';
-import { contractResolution, toolOfDecision, wordsOfProposal } from './decision-tool.ts';
+import { contractResolution, toolIdOf, toolOfDecision, wordsOfProposal } from './decision-tool.ts';
 
 /** Facts that the events of a plan lack. */
 export interface PlanFacts {
@@ -141,19 +141,19 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
       return told.said(facts.nodeOf(event.node), kept?.message, textOfAnswer(kept?.payload));
     }
     case 'call.proposed': {
-      const tool = { id: toolIdOf(event), name: event.tool || 'tool' };
+      const tool = { id: toolIdOf(event.runId, event.call), name: event.tool || 'tool' };
       return told.toolProposed(facts.nodeOf(event.node), {
         ...tool,
         args: inputOfCall(facts.kept(event.task, event.index)?.payload),
       });
     }
     case 'call.began':
-      return told.toolStarted(facts.nodeOf(event.node), toolIdOf(event));
+      return told.toolStarted(facts.nodeOf(event.node), toolIdOf(event.runId, event.call));
     case 'call.ended': {
       const { outcome, index, task, tool } = event;
       const kept = index === undefined ? undefined : facts.kept(task, index)?.payload;
       const error = outcome === 'succeeded' ? undefined : (errorOfCall(kept) ?? `${tool}: ${outcome}`);
-      return told.toolCompleted(facts.nodeOf(event.node), toolIdOf(event), error);
+      return told.toolCompleted(facts.nodeOf(event.node), toolIdOf(event.runId, event.call), error);
     }
     case 'call.undone':
       return progress(
@@ -298,7 +298,7 @@ function requested(
   const context = isAsShown ? wordsOfProposal(proposal) : 'the proposal has changed since';
   return told.requested(facts.nodeOf(decision.node), {
     approvalId: event.decision,
-    tool: toolOfDecision({ ...decision, proposal }),
+    tool: toolOfDecision(event.runId, { ...decision, proposal }),
     ...(context !== undefined && { context }),
   });
 }
@@ -411,10 +411,6 @@ const contractTypes: Readonly<Record<RunEvent['type'], true>> = {
 
 function isContractEvent(event: AnyEvent): event is RunEvent {
   return Object.hasOwn(contractTypes, event.type);
-}
-
-function toolIdOf({ runId, call }: { readonly runId: RunId; readonly call: string }): ToolId {
-  return deriveId<ToolId>('tool-call', runId, call);
 }
 
 const SUMMARY_MAX_BYTES = 512;

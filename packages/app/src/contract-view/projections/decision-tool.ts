@@ -3,17 +3,30 @@ import {
   deriveId,
   isJsonObject,
   type Json,
+  type RunId,
   type ToolCall,
   type ToolId,
 } from '@signalbox/model';
 import type { Decision, Resolution } from '@signalbox/runs';
 
 /** Shows the tool and arguments that a proposal names; any other proposal is the arguments of its kind. */
-export function toolOfDecision({ id, kind, proposal }: Pick<Decision, 'id' | 'kind' | 'proposal'>): ToolCall {
+export function toolOfDecision(
+  run: RunId,
+  { id, kind, call, proposal }: Pick<Decision, 'id' | 'kind' | 'call' | 'proposal'>,
+): ToolCall {
   const fields = isJsonObject(proposal) ? proposal : { proposal };
   const name = typeof fields.tool === 'string' && fields.tool !== '' ? fields.tool : kind;
   const args = [fields.args, fields.input].find(isJsonObject) ?? fields;
-  return { id: deriveId<ToolId>('decision-tool', id), name, args };
+  return { id: isCall(kind) ? toolIdOf(run, call) : deriveId<ToolId>('decision-tool', id), name, args };
+}
+
+/** The contract's id of a tool call: the same when it is proposed, asked about, started and completed. */
+export function toolIdOf(run: RunId, call: string): ToolId {
+  return deriveId<ToolId>('tool-call', run, call);
+}
+
+function isCall(kind: Decision['kind']): boolean {
+  return kind === 'file_edit' || kind === 'command_exec' || kind === 'external_api';
 }
 
 /** The question or reason, as text. */
