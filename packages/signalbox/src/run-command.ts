@@ -17,12 +17,12 @@ import {
   type DataFlags,
   TRUST_OPTION,
 } from './data-directory-option.ts';
-import { asked } from './end-signals.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { followRun } from './follow-run.ts';
 import { parseJson } from './json-argument.ts';
 import { describeKept, keptSince } from './kept-report.ts';
 import { type LimitFlags, limitOptions, limitsOf } from './limit-options.ts';
+import { othersRested } from './owner/others-rested.ts';
 import type { RunOwner } from './owner/run-owner.ts';
 import { withOwner } from './owner/with-owner.ts';
 import { describePreview } from './preview-report.ts';
@@ -213,13 +213,7 @@ export async function followed(
       ? JSON.stringify({ run: id, end: { status, output, error, stopReason }, ...(kept.length > 0 && { kept }) })
       : describeEnd(followed.value, await summaryOf(owner.reader, followed.value), paintOf(terminal)),
   );
-  const others = owner.othersRested(count => {
-    if (ending.aborted) return;
-    terminal.complain(
-      `${count} more ${count === 1 ? 'run continues' : 'runs continue'} in this process. Ctrl-C pauses ${count === 1 ? 'it' : 'them'}.`,
-    );
-  });
-  await Promise.race([others, asked(ending)]);
+  await othersRested(terminal, owner, ending);
   return exitCodeOfEnd(status);
 }
 

@@ -13,6 +13,7 @@ import {
 } from '../data-directory-option.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { followRun } from '../follow-run.ts';
+import { othersRested } from '../owner/others-rested.ts';
 import type { RunOwner } from '../owner/run-owner.ts';
 import { withOwner } from '../owner/with-owner.ts';
 import { runViewOf } from '../run-view.ts';
@@ -153,7 +154,9 @@ async function done(
         begin = () => owner.resume(run.id, {});
         continue;
       }
-      return await reportDone(terminal, owner.reader, run, wanted);
+      const code = await reportDone(terminal, owner.reader, run, wanted);
+      await othersRested(terminal, owner, ending);
+      return code;
     }
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
