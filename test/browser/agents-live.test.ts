@@ -111,7 +111,7 @@ describe('agents in the settings', () => {
       .getByText(/: Broken$/)
       .waitFor();
     await rowOf('Broken')
-      .getByText(/did not complete a turn: /)
+      .getByText(/ended before its turn did: it exited with 3/)
       .waitFor();
   });
 
