@@ -1,10 +1,11 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { detectSandbox } from '@signalbox/state';
-import type { EchoStep } from '@signalbox/testkit';
+import { type EchoStep, echoPrompt } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { contractView } from '../src/contract-view/plan-events.ts';
 import { snapshotOf } from '../src/contract-view/run-view.ts';
+import { openTurns } from '../src/turns/open-turns.ts';
 import { echoPlan, openEchoHome } from './support/open-echo-home.ts';
 import { until } from './support/until.ts';
 
@@ -49,8 +50,8 @@ describe.skipIf(!sandbox.ok)('an installed agent', () => {
     expect([path.dirname(home), fs.existsSync(home)]).toEqual([path.join(fs.realpathSync(data), 'agent-homes'), false]);
   });
 
-  it('[A712, A792, A793] waits for a person in its process, and goes on with the answer in the same turn', async () => {
-    const { host, work, store, start, end, state } = await openEchoHome();
+  it('[A712, A792, A793, A794] waits for a person in its process, and goes on with the answer in the same turn', async () => {
+    const { data, host, work, store, start, end, state } = await openEchoHome();
     const run = await start(
       'plan',
       echoPlan(
@@ -74,6 +75,17 @@ describe.skipIf(!sandbox.ok)('an installed agent', () => {
     expect(await host.answer(asked?.decision.id as never, { resolution: approve }, 'ada')).toMatchObject({ ok: true });
     expect(await end(run)).toMatchObject({ status: 'completed' });
     expect(await state(run)).toEqual({ said: 'Done.' });
+    const turns = openTurns(data, store, {});
+    const prompts = (await turns.list(run)).filter(({ kind }) => kind === 'prompt');
+    for (const artifact of prompts) {
+      const read = await turns.read(artifact);
+      if (!read.ok) throw new Error(read.error.message);
+      const text = new TextDecoder().decode(read.value.content);
+      if (artifact.name === 'prompt.full.txt')
+        expect(text).toBe(`${echoPrompt([edit, { do: 'say', text: 'Done.' }])}\n`);
+      else expect(JSON.parse(text)).toMatchObject({ sent: [{ prompt: 1, full: true, blocks: [{ type: 'text' }] }] });
+    }
+    expect(prompts).toHaveLength(2);
     const told = (await contractView(store, run)(await store.events(run, 0, 500))).map(({ event }) => event);
     const about = told.flatMap((event): (readonly [string, string])[] => {
       if (event.type === 'tool.proposed' || event.type === 'approval.requested') return [[event.type, event.tool.id]];

@@ -20,6 +20,7 @@ import type { Machine } from '../machine.ts';
 import { effectivePrompt } from './effective-prompt.ts';
 import { type TurnArtifact, turnArtifacts } from './projections/turn-artifact.ts';
 import { type AuthoredPrompt, type EffectivePrompt, fullPrompt, promptBlocks } from './projections/turn-prompt.ts';
+import { sentBlocks, sentPrompts, sentText } from './sent-prompts.ts';
 import { lastBeginning, turnAssignment } from './turn-assignment.ts';
 import { turnChanges } from './turn-changes.ts';
 import { turnOf, turnsOf } from './turn-facts.ts';
@@ -102,6 +103,11 @@ export function createTurns({ dataDirectory, machine, reader, blobs, tools, clea
       const folder = path.join(dataDirectory, 'checkpoints', artifact.run);
       const { patch, diff } = await turnChanges(blobs, folder, artifact.task);
       return { text: patch, diff };
+    }
+    const sent = await sentPrompts(reader, artifact.run, artifact.task);
+    if (sent.length > 0) {
+      if (artifact.name === 'prompt.full.txt') return { text: clean(sentText(sent)) };
+      return { text: `${JSON.stringify(cleaned(sentBlocks(sent), clean), null, 2)}\n` };
     }
     const made = await promptOf(record, artifact);
     if (artifact.name === 'prompt.full.txt') {
