@@ -147,6 +147,20 @@ describe.skipIf(!hasNamespaces)('a program that stays', () => {
     expect([fs.existsSync(`${data}/new`), fs.existsSync('/tmp/private')]).toEqual([false, false]);
   });
 
+  it('[S242] is started by a link, of the system, in the root or in a hidden place', async () => {
+    const system = fs.readdirSync('/usr/bin', { withFileTypes: true }).find(entry => entry.isSymbolicLink());
+    const program = `${data}/agents/echo/program`;
+    fs.writeFileSync(program, '#!/bin/sh\necho started');
+    fs.chmodSync(program, 0o755);
+    fs.symlinkSync('../agents/echo/program', `${data}/homes/link`);
+    fs.symlinkSync(program, `${root}/link`);
+    const readable = [`${data}/agents/echo`, `/usr/bin/${system?.name}`, `${data}/homes/link`, `${root}/link`];
+    for (const link of [`${data}/homes/link`, `${root}/link`]) {
+      const { out, end } = await whole(open('', { command: [link], readable }));
+      expect([link, out, end]).toEqual([link, 'started\n', { kind: 'exited', exitCode: 0 }]);
+    }
+  });
+
   it('[S242] [S60] writes nowhere else', async () => {
     fs.mkdirSync(beside, { recursive: true });
     fs.writeFileSync(`${beside}/file`, 'as it was');

@@ -57,8 +57,8 @@ export function placesOf(installed: InstalledAgent, closed: readonly string[]): 
       const real = fs.realpathSync(file);
       const above = packageAbove(real);
       const place = above === undefined || closed.some(one => isInside(one, above)) ? real : above;
-      // It is started by its own name, which may be a link. A link of the system is there already.
-      return real === file || /^\/(usr\/)?s?bin\/[^/]+$/.test(file) ? [place] : [place, file];
+      // It is started by its own name, which may be a link.
+      return real === file ? [place] : [place, file];
     }),
   ];
   return [...new Set(places)];

@@ -28,6 +28,7 @@ interface Mount {
   /** `shown`: the host's entry. `empty`: a private directory. */
   readonly kind: 'shown' | 'empty' | 'hidden';
   readonly options: readonly string[];
+  readonly isLink?: boolean;
 }
 
 export interface BubblewrapOptions {
@@ -71,7 +72,11 @@ export function optionsOf(
     ...homes.map((path): Mount => ({ path, kind: 'shown', options: ['--bind', path, path] })),
   ];
   // The last entry for a path counts: the sort is stable.
-  const ordered = mounts.toSorted((a, b) => depth(a.path) - depth(b.path));
+  const sorted = mounts.toSorted((a, b) => depth(a.path) - depth(b.path));
+  // A link in a directory that is shown is there already, and cannot be made again.
+  const isThere = ({ path }: Mount) =>
+    sorted.findLast(mount => mount.path !== path && isWithin(path, mount.path))?.kind === 'shown';
+  const ordered = sorted.filter(mount => mount.isLink !== true || !isThere(mount));
   const isShown = (path: string) => ordered.findLast(mount => isWithin(path, mount.path))?.kind === 'shown';
   const sockets = listeningSockets().filter(isShown);
   const options = [
@@ -113,6 +118,7 @@ function readable(path: string): Mount {
   return {
     path,
     kind: 'shown',
+    isLink,
     options: isLink ? ['--symlink', fs.readlinkSync(path), path] : ['--ro-bind', path, path],
   };
 }
