@@ -1,3 +1,4 @@
+import * as fs from 'node:fs';
 import type { Json } from '@signalbox/model';
 import type { AgentQuestion } from '@signalbox/runs';
 import type { ModelReply, ModelRequest, ScriptedCall } from '@signalbox/testkit';
@@ -170,6 +171,26 @@ describe.each(tried)('$title', row => {
       answer(task, question, { resolutionType: 'approve' });
       expect(await attempt(life, task).ended).toEqual(DONE);
       expect([life.tree(), task.questions.size, life.starts()]).toEqual([{ 'made.txt': 'x' }, 1, 2]);
+    });
+
+  if (isThorough)
+    test('[B117] that is told to reach out of its directory is refused, and the question has what it tried', async () => {
+      let line = '';
+      const life = await open(request => model([command(line)])(request));
+      const [token, profile, sibling] = ['data/token', 'user/.bashrc', 'sibling'].map(name => `${life.base}/${name}`);
+      fs.writeFileSync(`${token}`, 'our-own-token');
+      fs.mkdirSync(`${sibling}`);
+      line = `cat ${token}; echo x >> ${profile}; echo x > ${sibling}/made; kill -9 ${process.pid}; echo tried`;
+      const task = createMemoryTask();
+      const { asked, ended } = attempt(life, task);
+      answer(task, await asked(), { resolutionType: 'approve' });
+      expect(await ended).toEqual(DONE);
+      const told = said(life);
+      expect([told.includes('tried'), told.includes('our-own-token')]).toEqual([true, false]);
+      expect([fs.existsSync(`${profile}`), fs.readdirSync(`${sibling}`)]).toEqual([false, []]);
+      // Some tell only their model how a command ended.
+      expect(told).toMatch(/No such file.*No such process/s);
+      expect(JSON.stringify([...task.questions.values()])).toContain('data/token');
     });
 
   test('[B83] that is not made to ask is found out, and nothing of it is applied', async () => {

@@ -127,6 +127,8 @@ export async function openRealLife(options: RealLifeOptions) {
   return {
     root,
     model,
+    /** Contains the directory, our data and the user's home. */
+    base,
     /** How many of its processes were started. */
     starts: () => started.length,
     /** The outcome of an attempt. It is an error if the model refused a request: that explains more than what came of it. */
