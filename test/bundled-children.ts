@@ -59,8 +59,13 @@ function keep(files: readonly Pick<OutputFile, 'path' | 'hash' | 'contents'>[]):
   for (const file of files) hash.update(`${file.path} ${file.hash}\n`);
   const place = path.join(caches, hash.digest('hex').slice(0, 16));
   const now = new Date();
-  if (existsSync(place)) utimesSync(place, now, now);
-  else {
+  if (existsSync(place)) {
+    try {
+      utimesSync(place, now, now);
+    } catch {
+      // Another user made it.
+    }
+  } else {
     const made = `${place}.${process.pid}`;
     for (const file of files) {
       mkdirSync(path.dirname(path.join(made, file.path)), { recursive: true });

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -29,7 +30,17 @@ export default function setup({ config }: TestProject): () => void {
   mkdirSync(TMPDIR, { recursive: true });
   // Some tests run programs as another user. Like /tmp, the directory is everybody's, and each file its owner's.
   chmodSync(TMPDIR, 0o1777);
-  return () => rmSync(TMPDIR, { recursive: true, force: true });
+  return () => removeAll(TMPDIR);
+}
+
+/** Also removes directories that their own owner may not enter, such as those of a kernel's overlay. */
+function removeAll(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch {
+    spawnSync('chmod', ['-R', 'u+rwX', directory]);
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 function removeIfLeft(name: string): void {
@@ -38,7 +49,7 @@ function removeIfLeft(name: string): void {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ESRCH') return;
     try {
-      rmSync(path.join(MEMORY, name), { recursive: true, force: true });
+      removeAll(path.join(MEMORY, name));
     } catch {
       // It is another user's.
     }
