@@ -9,7 +9,7 @@ import { AGENT_ROWS } from '../src/acp/index.ts';
 import { idleTimers } from './builders.ts';
 import { createMemoryTask, type MemoryTask } from './memory-session.ts';
 import { hasLayers, openRealLife, type RealLife, type RealLifeOptions } from './real-life.ts';
-import { inRoot, isAside, waysOf } from './real-ways.ts';
+import { inRoot, isAside, turnCounter, waysOf } from './real-ways.ts';
 
 const LAST: ModelReply = { text: 'Done.' };
 /** Some put their own notes before what the model says. */
@@ -18,11 +18,12 @@ const WANTED = 'exactly these arguments';
 
 /** A model that makes these calls one after the other, then one that a person asks for instead, and says when it is done. */
 function model(calls: readonly ScriptedCall[], instead?: ScriptedCall) {
+  const turnOf = turnCounter();
   return (request: ModelRequest): ModelReply => {
     if (isAside(request)) return { text: 'A title' };
     const said = request.since.map(part => part.text).join('\n');
     if (instead !== undefined && said.includes(WANTED)) return { calls: [instead] };
-    const call = said.includes(WANTED) ? undefined : calls[request.turn - 1];
+    const call = said.includes(WANTED) ? undefined : calls[turnOf(request) - 1];
     return call === undefined ? LAST : { calls: [call] };
   };
 }

@@ -144,3 +144,14 @@ export function isAside({ tools }: ModelRequest): boolean {
 export function inRoot(reply: ModelReply, root: string): ModelReply {
   return JSON.parse(JSON.stringify(reply).replaceAll('{root}', root));
 }
+
+/** Counts a model's turns from 1; a session that continues repeats the turn that was cut off. */
+export function turnCounter(): (request: ModelRequest) => number {
+  let turn = 0;
+  return request => {
+    const isRepeated = request.since.some(({ text }) => text.includes('make exactly the same call again'));
+    if (request.turn === 1) turn = 1;
+    else if (!isRepeated) turn += 1;
+    return turn;
+  };
+}

@@ -7,7 +7,7 @@ const kinds = Object.keys(planNodeKinds) as PlanNodeKind[];
 it('the contract shows the nodes that do work, and no others', () => {
   const shown = kinds.filter(kind => nodeKindFacts(kind)?.provider !== undefined);
   expect(shown).toEqual(kinds.filter(isWorkKind));
-  expect(shown).toEqual(['agent', 'claude', 'codex', 'gemini', 'openai', 'task', 'human', 'subplan', 'timer']);
+  expect(shown).toEqual(['agent', 'claude', 'codex', 'gemini', 'openai', 'task', 'human', 'keep', 'subplan', 'timer']);
 });
 
 it('a kind that is not known here is none of them', () => {

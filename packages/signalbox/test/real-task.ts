@@ -1,6 +1,6 @@
 import type { Resolution } from '@signalbox/app/host';
 import type { ModelReply, ModelRequest, ScriptedCall } from '@signalbox/testkit';
-import { inRoot, isAside, type Ways, waysOf } from '../../adapters/test/real-ways.ts';
+import { inRoot, isAside, turnCounter, type Ways, waysOf } from '../../adapters/test/real-ways.ts';
 import { BUILTIN } from './real-host.ts';
 
 /** The file that the task reads and edits, before and after. */
@@ -33,18 +33,20 @@ export function taskModel(agent: string, root: string): (request: ModelRequest) 
   const { read, edit, command, hidden }: Pick<Ways, 'read' | 'edit' | 'command' | 'hidden'> =
     agent === BUILTIN ? own : waysOf(agent);
   const calls = [read(NOTES.name), edit(NOTES.name, 'two', ['two', 'three']), command(FAILING)];
+  const turnOf = turnCounter();
   return request => {
     if (isAside(request)) return { text: 'A title' };
     const told = request.since.map(({ text }) => text).join('\n');
     if (told.includes('Stop here')) return { text: 'I stop.' };
     if (told.includes('The person answered')) return { text: 'Done.' };
-    const call = calls[request.turn - 1] ?? asking(request, hidden);
+    const turn = turnOf(request);
+    const call = calls[turn - 1] ?? asking(request, turn, hidden);
     return call === undefined ? { text: 'Done.' } : inRoot({ calls: [call] }, root);
   };
 }
 
 /** The call that asks a person; undefined if the agent has no tool for it, as the one that comes along. */
-function asking({ tools, turn }: ModelRequest, hidden: Ways['hidden']): ScriptedCall | undefined {
+function asking({ tools }: ModelRequest, turn: number, hidden: Ways['hidden']): ScriptedCall | undefined {
   if (turn > 4) return undefined;
   const shown = tools.find(({ name }) => /request_decision$/.test(name));
   const tool = shown && { tool: shown.name, ...(shown.namespace && { namespace: shown.namespace }) };
