@@ -176,12 +176,13 @@ describe.each(tried)('$title', row => {
 
   if (isThorough)
     test('[B117] that is told to reach out of its directory is refused, and the question has what it tried', async () => {
-      let line = '';
-      const life = await open(request => model([command(line)])(request));
+      let script = model([]);
+      const life = await open(request => script(request));
       const [token, profile, sibling] = ['data/token', 'user/.bashrc', 'sibling'].map(name => `${life.base}/${name}`);
       fs.writeFileSync(`${token}`, 'our-own-token');
       fs.mkdirSync(`${sibling}`);
-      line = `cat ${token}; echo x >> ${profile}; echo x > ${sibling}/made; kill -9 ${process.pid}; echo tried`;
+      const line = `cat ${token}; echo x >> ${profile}; echo x > ${sibling}/made; kill -9 ${process.pid}; echo tried`;
+      script = model([command(line)]);
       const task = createMemoryTask();
       // One asks about directories outside of its own, too.
       task.answerAll({ resolutionType: 'approve' });
