@@ -190,6 +190,31 @@ describe.skipIf(!sandbox.ok)('an installed agent', () => {
     }
   });
 
+  it('[B132] asks before changes are applied that git would run, and applies others at once', async () => {
+    const { host, work, store, start, end } = await openEchoHome();
+    fs.mkdirSync(path.join(work, '.git'));
+    fs.writeFileSync(path.join(work, '.git/config'), '[core]\n');
+    const write = (file: string): EchoStep => ({ ...edit, allowed: [{ do: 'append', file, text: 'x' }] });
+    const harmless = await start('harmless', echoPlan([write('.git/description'), { do: 'say', text: 'Done.' }]));
+    expect(await end(harmless)).toMatchObject({ status: 'completed' });
+    expect(fs.existsSync(path.join(work, '.git/description'))).toBe(true);
+    const calls = await host.checkpoints(harmless);
+    const call = calls.ok ? (calls.value[0]?.call ?? '') : '';
+    const planned = await host.undo(harmless, call, { dryRun: true, diff: true }, 'ada');
+    expect(planned).toMatchObject({ value: { diff: '# Also changed, not shown: .git\n' } });
+    const run = await start('hook', echoPlan([write('.git/config'), edit, { do: 'say', text: 'Done.' }]));
+    expect(await end(run)).toMatchObject({ status: 'waiting' });
+    expect(fs.readFileSync(path.join(work, '.git/config'), 'utf8')).toBe('[core]\n');
+    const [asked] = await store.decisions({ run, status: ['open'] });
+    const shown = asked?.decision.proposal as { prompt: string; context: { diff: string } } | undefined;
+    expect(shown?.prompt).toContain('It changed .git/config: git runs programs named there, outside of the sandbox.');
+    expect(shown?.context.diff).toContain('+++ .git/config');
+    const resolution = { ...approve, resolutionType: 'choose_option', chosenOptionId: 'apply-all' } as const;
+    expect(await host.answer(asked?.decision.id as never, { resolution }, 'ada')).toMatchObject({ ok: true });
+    await until(async () => (await store.run(run))?.status === 'completed' || undefined);
+    expect(fs.readFileSync(path.join(work, '.git/config'), 'utf8')).toContain('x');
+  });
+
   it('[A720] drops its changes where they are never applied, and keeps them in the transcript', async () => {
     const { work, store, start, end } = await openEchoHome();
     const run = await start('plan', echoPlan([edit, { do: 'say', text: 'Done.' }], 'apply="never"'));

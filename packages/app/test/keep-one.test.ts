@@ -97,6 +97,23 @@ describe.skipIf(!sandbox.ok)('agents that hold their changes', () => {
     expect(files()).toEqual({ 'a.txt': 'first\n' });
   });
 
+  it('[B132] whose check passed are shown to a person first if git would run some of it', async () => {
+    const { work, open } = given();
+    const { host, store, start, end } = await open();
+    const agents = { one: agent('one', [write('.git/hooks/pre-commit')], 'check="true"') };
+    const run = await start('plan', contest(agents, 'apply="check"'));
+    expect(await end(run)).toMatchObject({ status: 'waiting' });
+    const [asked] = await store.decisions({ run, status: ['open'] });
+    expect(JSON.stringify(asked?.decision.proposal)).toContain(
+      'git runs programs named there, outside of the sandbox. Apply its',
+    );
+    const resolution = { rationale: '', actionKind: 'review', resolutionType: 'choose_option' } as const;
+    const drop = { resolution: { ...resolution, chosenOptionId: 'drop' } };
+    expect(await host.answer(asked?.decision.id as never, drop, 'ada')).toMatchObject({ ok: true });
+    await until(async () => (await store.run(run))?.status === 'completed' || undefined);
+    expect(fs.existsSync(path.join(work, '.git'))).toBe(false);
+  });
+
   it('[A801] are checked on their own changes, and nothing that the check writes stays', async () => {
     const { layers, files, open } = given();
     const { start, end, state } = await open();

@@ -3,6 +3,7 @@ import type { AgentOutcome, AgentRunner, AgentSession, Assignment, TaskError } f
 import type { HeldChoice, ToolOutcome } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import { answerCheckOf } from '../attempt/answer-check.ts';
+import { gitPrograms } from '../attempt/git-programs.ts';
 import { heldChoiceOf, heldQuestion, reviewQuestion } from '../attempt/held-changes.ts';
 import { plainData } from '../attempt/plain-data.ts';
 import { createRedactor } from '../attempt/redaction.ts';
@@ -12,6 +13,7 @@ import { checkTurn, type TurnCheck } from '../attempt/turn-check.ts';
 import { secretsOf } from './agent-home.ts';
 import type { AcpPorts, ChosenAgent } from './agent-process.ts';
 import { runTurn, type TurnContext, type TurnEnd } from './agent-turn.ts';
+import { writtenPaths } from './layer-traces.ts';
 import { type LeftSession, leftSession } from './left-session.ts';
 import { canContinue } from './session-opening.ts';
 import { AGENT_TURN, readTurns } from './turn-history.ts';
@@ -76,23 +78,31 @@ async function attempt(
   };
   const { apply = 'auto' } = assignment;
   const isHeld = apply !== 'auto' || assignment.check !== undefined;
-  const turn = turnTool(isHeld, async place => {
-    end = undefined;
-    isUntouched = false;
-    crash = undefined;
-    if (isHeld && place.layer === undefined) {
-      end = { kind: 'failed', error: noLayer(assignment) };
-      return end;
-    }
-    try {
-      ({ end, isUntouched } = await runTurn(context, place));
-      if (end.kind === 'answered') await keep({ v: 1, kind: 'answer', call, output: end.output });
-      return end;
-    } catch (cause) {
-      crash = { cause };
-      throw cause;
-    }
-  });
+  let hasGitPrograms = false;
+  const turn = turnTool(
+    () => isHeld || hasGitPrograms,
+    async place => {
+      end = undefined;
+      hasGitPrograms = false;
+      isUntouched = false;
+      crash = undefined;
+      if (isHeld && place.layer === undefined) {
+        end = { kind: 'failed', error: noLayer(assignment) };
+        return end;
+      }
+      try {
+        ({ end, isUntouched } = await runTurn(context, place));
+        if (end.kind === 'answered') {
+          hasGitPrograms = place.layer !== undefined && gitPrograms(writtenPaths(place.layer.directory)).length > 0;
+          await keep({ v: 1, kind: 'answer', call, output: end.output });
+        }
+        return end;
+      } catch (cause) {
+        crash = { cause };
+        throw cause;
+      }
+    },
+  );
   try {
     const opened = await ports.benchFor(assignment, turn);
     if (!opened.ok) return failed(opened.error);
@@ -168,12 +178,16 @@ async function attempt(
     session.stream('tool_end', { call, tool: AGENT_TURN, outcome: status, ms: 0, approval: 'not-needed' });
   }
 
-  /** The turn's changes are held: because the plan wants to see or check them first, or because they conflict with somebody else's. */
+  /**
+   * The turn's changes are held: because the plan wants to see or check them first, because git would run some of them, or because they
+   * conflict with somebody else's.
+   */
   async function settled(tools: AgentTools): Promise<AgentOutcome> {
     for (;;) {
       const held = tools.held?.(call);
       if (held === undefined) return failed(await gone('They are not there any more.'));
-      const isReview = isHeld && (apply === 'hold' || held.conflicts.length === 0);
+      const isReview = apply === 'hold' || held.conflicts.length === 0;
+      const programs = gitPrograms(held.changes.map(({ path }) => path));
       const diff = isReview ? ((await tools.heldDiff?.(call)) ?? '') : '';
       const check = isReview ? await checked(tools) : undefined;
       if (check === 'canceled') return failed(canceledFailure());
@@ -185,8 +199,8 @@ async function attempt(
         return ended({ status: 'succeeded', value: null, warnings: [] }, tools);
       }
       let choice: HeldChoice = 'apply-all';
-      if (!isReview || apply === 'ask') {
-        const shown = { title: row.title, diff, ...(check && { check }) };
+      if (!isReview || apply === 'ask' || programs.length > 0) {
+        const shown = { title: row.title, diff, programs, ...(check && { check }) };
         const answer = await session.decide(isReview ? reviewQuestion(call, held, shown) : heldQuestion(call, held));
         if (answer === undefined) {
           await keep({ v: 1, kind: 'waiting', calls: [call] });

@@ -1,4 +1,5 @@
-export { heldChoiceOf, heldQuestion } from '../attempt/held-changes.ts';
+export { gitPrograms } from '../attempt/git-programs.ts';
+export { heldChoiceOf, heldQuestion, reviewQuestion } from '../attempt/held-changes.ts';
 export { type TurnCheck, turnCheck } from '../attempt/turn-check.ts';
 export { withEndpoint } from './agent-endpoint.ts';
 export { type AgentProject, agentProject, INSTALL_ARGUMENTS, installedIn } from './agent-packages.ts';

@@ -24,6 +24,28 @@ export function layerTraces(layer: string, root: string): readonly string[] {
   return found;
 }
 
+/** Everything that may have been written on a layer, except below directories that the agent closed: also entries that were only copied to it. */
+export function writtenPaths(layer: string): readonly string[] {
+  const found: string[] = [];
+  const look = (path: string) => {
+    for (const entry of entriesIn(`${layer}/upper/${path}`)) {
+      const at = path === '' ? entry.name : `${path}/${entry.name}`;
+      found.push(at);
+      if (entry.isDirectory()) look(at);
+    }
+  };
+  look('');
+  return found;
+}
+
+function entriesIn(directory: string): readonly fs.Dirent[] {
+  try {
+    return fs.readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
 const BLOCK = 1 << 20;
 
 function isSame(one: string, other: string): boolean {

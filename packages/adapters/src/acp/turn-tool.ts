@@ -5,7 +5,7 @@ import type { TurnEnd, TurnPlace } from './agent-turn.ts';
 import { AGENT_TURN } from './turn-history.ts';
 
 /** The tool whose one call is the agent's turn. It fails by throwing: a failed turn is never tried again without a layer. */
-export function turnTool(isHeld: boolean, work: (place: TurnPlace) => Promise<TurnEnd>): AnyTool {
+export function turnTool(isHeld: () => boolean, work: (place: TurnPlace) => Promise<TurnEnd>): AnyTool {
   return defineTool({
     name: AGENT_TURN,
     description: "Runs one turn of an agent's own program.",
@@ -17,7 +17,7 @@ export function turnTool(isHeld: boolean, work: (place: TurnPlace) => Promise<Tu
       const { root } = place;
       if (root === null) return fail('An agent needs a working directory.');
       const end = await work({ ...place, root });
-      if (end.kind === 'answered') return { ...succeed({ output: end.output }), ...(isHeld && { hold: true }) };
+      if (end.kind === 'answered') return { ...succeed({ output: end.output }), ...(isHeld() && { hold: true }) };
       throw new TurnFailed(end.kind === 'failed' ? end.error.message : end.reason);
     },
   });
@@ -28,6 +28,9 @@ class TurnFailed extends Error {
 }
 
 /** The same tool for turns that are over: it says what their calls are, and is never run. */
-export const pastTurn: AnyTool = turnTool(true, async () => {
-  throw new Bug('a turn that is over is not run');
-});
+export const pastTurn: AnyTool = turnTool(
+  () => true,
+  async () => {
+    throw new Bug('a turn that is over is not run');
+  },
+);

@@ -39,7 +39,13 @@ export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
 export function reviewQuestion(
   call: string,
   held: HeldChanges,
-  of: { readonly title: string; readonly diff: string; readonly check?: TurnCheck },
+  of: {
+    readonly title: string;
+    readonly diff: string;
+    readonly check?: TurnCheck;
+    /** Paths that name programs which git runs. */
+    readonly programs: readonly string[];
+  },
 ): AgentQuestion {
   const options: readonly { readonly id: HeldChoice; readonly label: string }[] = [
     { id: 'apply-all', label: 'Apply' },
@@ -47,11 +53,18 @@ export function reviewQuestion(
   ];
   const paths = [...new Set(held.changes.map(({ path }) => shownPath(path)))];
   const what = paths.length === 1 ? '1 change' : `${paths.length} changes`;
+  const checked = of.check === undefined ? '' : ` Its check ${of.check.says}.`;
+  const [first = '', ...others] = of.programs;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const warning =
+    first === ''
+      ? ''
+      : ` It changed ${shownPath(first)}${more}: git runs programs named there, outside of the sandbox.`;
   return {
     call: `${call}:review:${held.round}`,
     kind: 'choice',
     proposal: {
-      prompt: `${of.title} is done.${of.check === undefined ? '' : ` Its check ${of.check.says}.`} Apply its ${what}?`,
+      prompt: `${of.title} is done.${checked}${warning} Apply its ${what}?`,
       options: options.map(option => ({ ...option })),
       context: {
         directory: held.root,

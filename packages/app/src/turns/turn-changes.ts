@@ -4,7 +4,7 @@ import type { DiffMetadata, Digest } from '@signalbox/model';
 import type { TaskId } from '@signalbox/runs';
 import { CHECKPOINTS_KEPT } from '@signalbox/state';
 import { placeFile, readOuterCheckpoints } from '../undo/checkpoint-files.ts';
-import { type Contents, snapshotDiff } from '../workspaces/snapshot-diff.ts';
+import { type Contents, notShown, snapshotDiff } from '../workspaces/snapshot-diff.ts';
 
 export interface TurnChanges {
   readonly diff: DiffMetadata;
@@ -28,6 +28,7 @@ export async function turnChanges(contents: Contents, folder: string, task: Task
     for (const file of diff.value.files) files.add(file.path);
     const isShown = diff.value.patch !== '' || diff.value.files.length === 0;
     patches.push(isShown ? diff.value.patch : notes(diff.value.files.map(file => `${file.change}: ${file.path}`)));
+    patches.push(await notShown(contents, from, to));
   }
   const isPartial = calls.length >= CHECKPOINTS_KEPT;
   const filesChanged = [...files].sort();

@@ -21,7 +21,7 @@ import type { AgentTools } from '../agents/agent-tools.ts';
 import { draftEvent } from '../host/run-events.ts';
 import type { UndoRequest } from '../host/run-host.ts';
 import type { Machine } from '../machine.ts';
-import { type Contents, snapshotDiff } from '../workspaces/snapshot-diff.ts';
+import { type Contents, notShown, snapshotDiff } from '../workspaces/snapshot-diff.ts';
 import { bringBackRecorded } from './bring-back.ts';
 import { type CheckpointFacts, type KeptCall, readCheckpoint, readCheckpoints, readKept } from './checkpoint-files.ts';
 import { noCheckpoint, stillHeld, undoneWithAll } from './no-checkpoint.ts';
@@ -178,7 +178,8 @@ async function heldCalls(reader: CallReader, run: Pick<RunRecord, 'id'>): Promis
 async function diffOf(contents: Contents, { before, after }: CheckpointFacts): Promise<string> {
   if (before === undefined || after === undefined) return '';
   const diff = await snapshotDiff(contents, before, after);
-  return diff.ok ? diff.value.patch : `# ${diff.error.message}\n`;
+  if (!diff.ok) return `# ${diff.error.message}\n`;
+  return `${diff.value.patch}${await notShown(contents, before, after)}`;
 }
 
 /** Later calls of a run in the same directory, as far as their changes are known. */

@@ -46,6 +46,13 @@ export async function snapshotDiff(
   }
 }
 
+/** Paths with differences that no patch shows: the git directory, modes of directories, pipes. A note for readers; empty if there are none. */
+export async function notShown(contents: Contents, from: Digest, to: Digest): Promise<string> {
+  const [before, after] = [await treeOf(contents, from), await treeOf(contents, to)];
+  const paths = before.ok && after.ok ? [...unshown(before.value, after.value, '')].sort() : [];
+  return paths.length === 0 ? '' : `# Also changed, not shown: ${paths.join(', ').replace(/\s+/g, ' ')}\n`;
+}
+
 /** Puts both sides of the differences into a temporary directory for git to show. Empty if there is no git. */
 async function patchOf(contents: Contents, changed: readonly Leaf[]): Promise<Result<string, ErrorEnvelope>> {
   const place = fs.mkdtempSync(path.join(tmpdir(), 'signalbox-diff-'));
@@ -95,6 +102,18 @@ function* leaves(before: TreeNode | undefined, after: TreeNode | undefined, at: 
     if (!name.isWellFormed() || (at === '' && name === '.git')) continue;
     yield* leaves(old.get(name), now.get(name), at === '' ? name : `${at}/${name}`);
   }
+}
+
+/** Differences that are neither files nor links, and the git directory as a whole. */
+function* unshown(before: TreeNode | undefined, after: TreeNode | undefined, at: string): Generator<string> {
+  if (sameNode(before, after)) return;
+  const isOther = (node: TreeNode | undefined) => node !== undefined && node.kind !== 'directory' && !isShown(node);
+  const hasOtherMode = before?.kind === 'directory' && after?.kind === 'directory' && before.mode !== after.mode;
+  if (at === '.git' || isOther(before) || isOther(after) || hasOtherMode) yield at === '' ? '.' : at.toWellFormed();
+  if (at === '.git') return;
+  const [old, now] = [entriesOf(before), entriesOf(after)];
+  for (const name of new Set([...old.keys(), ...now.keys()]))
+    yield* unshown(old.get(name), now.get(name), at === '' ? name : `${at}/${name}`);
 }
 
 function entriesOf(node: TreeNode | undefined): DirectoryNode['entries'] {
