@@ -119,10 +119,12 @@ Exit codes: 0 done, 1 an agent does not work or was not installed, 2 usage.`,
 };
 
 export function describeAgent({ id, title, package: of, installed, isTried }: KnownAgent): string {
-  const where =
-    installed === undefined
-      ? `not installed; signalbox agents add ${id}${of === undefined ? '' : ` installs ${of.version}`}`
-      : `${installed.version} from ${installed.from === 'data directory' ? 'the data directory' : `the ${installed.from}`}`;
+  const missing =
+    of === undefined
+      ? 'its program was not found; check its command in config.json'
+      : `not installed; signalbox agents add ${id} installs ${of.version}`;
+  const place = installed?.from === 'data directory' ? 'the data directory' : `the ${installed?.from}`;
+  const where = installed === undefined ? missing : `${installed.version} from ${place}`;
   const pinned =
     installed !== undefined && of !== undefined && installed.version !== of.version ? `, pinned ${of.version}` : '';
   return `${id.padEnd(10)}  ${shown(title).padEnd(14)}  ${where}${pinned}${isTried ? '' : '  (untried)'}`;
