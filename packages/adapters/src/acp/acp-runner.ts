@@ -13,7 +13,7 @@ import { checkTurn, type TurnCheck } from '../attempt/turn-check.ts';
 import { secretsOf } from './agent-home.ts';
 import type { AcpPorts, ChosenAgent } from './agent-process.ts';
 import { runTurn, type TurnContext, type TurnEnd } from './agent-turn.ts';
-import { writtenPaths } from './layer-traces.ts';
+import { gitTraces } from './layer-traces.ts';
 import { type LeftSession, leftSession } from './left-session.ts';
 import { canContinue } from './session-opening.ts';
 import { AGENT_TURN, readTurns } from './turn-history.ts';
@@ -93,7 +93,7 @@ async function attempt(
       try {
         ({ end, isUntouched } = await runTurn(context, place));
         if (end.kind === 'answered') {
-          hasGitPrograms = place.layer !== undefined && gitPrograms(writtenPaths(place.layer.directory)).length > 0;
+          hasGitPrograms = place.layer !== undefined && gitTraces(place.layer.directory, place.root).length > 0;
           await keep({ v: 1, kind: 'answer', call, output: end.output });
         }
         return end;
@@ -186,8 +186,8 @@ async function attempt(
     for (;;) {
       const held = tools.held?.(call);
       if (held === undefined) return failed(await gone('They are not there any more.'));
-      const isReview = apply === 'hold' || held.conflicts.length === 0;
       const programs = gitPrograms(held.changes.map(({ path }) => path));
+      const isReview = (isHeld || programs.length > 0) && (apply === 'hold' || held.conflicts.length === 0);
       const diff = isReview ? ((await tools.heldDiff?.(call)) ?? '') : '';
       const check = isReview ? await checked(tools) : undefined;
       if (check === 'canceled') return failed(canceledFailure());
