@@ -47,7 +47,7 @@ export interface TurnContext {
     readonly entries: readonly Json[];
     /** Its session, if it may be continued: nothing that the agent had changed was dropped. */
     readonly session?: LeftSession;
-    /** What is left of its changes. */
+    /** The state of its changes. */
     readonly left: LeftChanges;
     /** Names of calls that were made and are in place. */
     readonly made?: readonly string[];
@@ -300,7 +300,7 @@ function turnServer({ url, token }: TurnOffer): McpServer {
   return { type: 'http', name: 'signalbox', url, headers };
 }
 
-/** What the log says about the session; undefined for one that was opened as usual. */
+/** A note for the log about the session; undefined for one that was opened as usual. */
 function openedWords({ title }: AgentRow, { id, opened, why }: OpenedSession, before: TurnContext['before']) {
   switch (opened) {
     case 'resumed':

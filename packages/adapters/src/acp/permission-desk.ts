@@ -75,7 +75,7 @@ export function createPermissionDesk(context: DeskContext) {
     return permissionOf(answer, told, options);
   }
 
-  /** What the agent must be told with its next prompt, which may be in another process. */
+  /** Words for the agent's next prompt, which may be in another process. */
   function tellLater(
     { told }: Pick<AskedCall, 'told'>,
     { words: text, instead }: Extract<Permission, { kind: 'deny' }>,

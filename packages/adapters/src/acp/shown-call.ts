@@ -29,7 +29,7 @@ export function resultOf(told: ToldCall): Json {
   });
 }
 
-/** What a call says. */
+/** The text of a call. */
 export function contentText({ content }: ToldCall): string {
   const texts = (content ?? []).flatMap(part => {
     const inner = part.content as { readonly text?: unknown } | undefined;

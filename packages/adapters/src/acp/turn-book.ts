@@ -44,7 +44,7 @@ export interface BookedCall {
 /** A call that a question is about. */
 export interface AskedCall {
   readonly call: BookedCall;
-  /** What the agent had told when it asked: a later update must not change what the question is about. */
+  /** The call as the agent described it when it asked: a later update must not change the question. */
   readonly told: ToldCall;
   /** The name of the question. */
   readonly name: string;

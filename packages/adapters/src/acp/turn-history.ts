@@ -29,7 +29,7 @@ export interface TurnHistory {
   readonly done?: Json;
   /** Whether the last turn was not interrupted: it waited for a person, or its run was forked there. */
   readonly waits: boolean;
-  /** What was kept of the turn that was cut off. */
+  /** The transcript of the turn that was cut off. */
   readonly entries: readonly Json[];
   /** Of those, the ones from before its run was forked: their changes are in place. */
   readonly forked?: readonly Json[];

@@ -13,7 +13,7 @@ export function firstPrompt({ system, prompt, schema }: Assignment): readonly Co
   return parts.map(textBlock);
 }
 
-/** What became of the changes of a turn that was cut off, or whose run was forked in the middle of it. */
+/** The fate of the changes of a turn that was cut off, or whose run was forked in the middle of it. */
 export type LeftChanges = keyof typeof LEFT;
 
 const LEFT = {
@@ -23,7 +23,7 @@ const LEFT = {
   kept: 'You began this task before, and continue it now from the middle. What you had changed until then is in the directory: do not do it again.',
 } as const;
 
-/** What a new session is told about a turn that was begun before: how far it came, and what is left of it. */
+/** Tells a new session about a turn that was begun before: how far it came, and what is left of it. */
 export function retelling(told: string, left: LeftChanges): readonly ContentBlock[] {
   const so = told === '' ? '' : `\nThis is how far you came:\n${told}\n`;
   return [textBlock(`${LEFT[left]} Answers that a person gave are delivered when you ask for the same again.${so}`)];

@@ -16,7 +16,7 @@ const begun = z.object({
   agent: z.object({ id: z.string(), title: z.string(), version: z.string() }).optional(),
 });
 
-/** What an entry of a transcript says about who begins; undefined for any other entry. */
+/** The agent that an entry of a transcript says begins; undefined for any other entry. */
 export function agentIn(entry: unknown): AgentOfNode | undefined {
   const read = begun.safeParse(entry);
   if (!read.success) return undefined;

@@ -2,7 +2,7 @@ import type { RunId, Timestamp } from '@signalbox/model';
 import type { RunReader, Task } from '@signalbox/runs';
 import * as z from 'zod';
 
-/** What is known of an agent at work: its vendor's session, and when it last said something. */
+/** An agent at work: its vendor's session, and when it last said something. */
 export interface LiveSession {
   readonly sessionId: string;
   readonly lastOutputAt: Timestamp;

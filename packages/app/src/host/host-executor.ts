@@ -33,7 +33,7 @@ export interface HostExecutor {
 
 export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'> {
   readonly agents: AgentRunner;
-  /** What agents left behind. */
+  /** Leftovers of agents. */
   readonly tools?: AgentTools | undefined;
   /** Work that failed because of a full disk starts again when there is space. */
   readonly storage: Pick<StorageDesk, 'room'>;
