@@ -21,9 +21,11 @@ import {
   tokenPayload,
 } from '@signalbox/workflow';
 import type * as z from 'zod';
+import { generatedFleetSchemas } from './generated-fleet-schemas.ts';
 
 /** Every shape that others rely on, by the name of its file in `spec/schemas`: one line each. */
 export const generatedSchemas: Readonly<Record<string, z.ZodType>> = {
+  ...generatedFleetSchemas,
   'approval-resolution': approvalResolution,
   artifact,
   bundle: bundleV1,

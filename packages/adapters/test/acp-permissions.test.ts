@@ -1,4 +1,4 @@
-import type { Resolution } from '@signalbox/runs';
+import type { Resolution } from '@signalbox/model';
 import type { EchoStep } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { openAcpLife } from './acp-life.ts';

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '@signalbox/model';
-import type { AgentQuestion, AgentSession, CallReport, ModelName, Resolution, UsageRecord } from '@signalbox/runs';
+import type { Json, JsonObject, Resolution } from '@signalbox/model';
+import type { AgentQuestion, AgentSession, CallReport, ModelName, UsageRecord } from '@signalbox/runs';
 import { usageRecord } from '@signalbox/runs';
 
 type Spent = Omit<UsageRecord, 'node' | 'task' | 'at'>;

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Bug, type ErrorEnvelope, type Result, type RunId } from '@signalbox/model';
-import type { Resolution } from '@signalbox/runs';
+import { Bug, type ErrorEnvelope, type Resolution, type Result, type RunId } from '@signalbox/model';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Home, openHome } from '../src/host/open-home.ts';
 import { thisMachine } from '../src/machine.ts';

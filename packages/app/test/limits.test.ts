@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Bug, type RunId } from '@signalbox/model';
-import type { Resolution } from '@signalbox/runs';
+import { Bug, type Resolution, type RunId } from '@signalbox/model';
 import { type ModelScript, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openHome } from '../src/host/open-home.ts';

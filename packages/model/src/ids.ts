@@ -21,6 +21,10 @@ export const messageId = uuid.brand<'MessageId'>();
 export const toolId = uuid.brand<'ToolId'>();
 export const approvalId = uuid.brand<'ApprovalId'>();
 export const sessionId = uuid.brand<'SessionId'>();
+export const agentId = uuid.brand<'AgentId'>();
+/** One life of an adapter's process; another one begins when the agent is started again. `runId` on the wire (R23). */
+export const adapterSessionId = uuid.brand<'AdapterSessionId'>();
+export const coherenceIssueId = uuid.brand<'CoherenceIssueId'>();
 
 export type RunId = z.infer<typeof runId>;
 export type NodeId = z.infer<typeof nodeId>;
@@ -32,6 +36,9 @@ export type MessageId = z.infer<typeof messageId>;
 export type ToolId = z.infer<typeof toolId>;
 export type ApprovalId = z.infer<typeof approvalId>;
 export type SessionId = z.infer<typeof sessionId>;
+export type AgentId = z.infer<typeof agentId>;
+export type AdapterSessionId = z.infer<typeof adapterSessionId>;
+export type CoherenceIssueId = z.infer<typeof coherenceIssueId>;
 
 export type AnyId =
   | RunId
@@ -43,7 +50,10 @@ export type AnyId =
   | MessageId
   | ToolId
   | ApprovalId
-  | SessionId;
+  | SessionId
+  | AgentId
+  | AdapterSessionId
+  | CoherenceIssueId;
 
 /** Mints ids: `ids.mint<RunId>()`. */
 export interface IdSource {

@@ -16,6 +16,7 @@ import {
   runSample,
   toolSample,
 } from './contract-samples.ts';
+import { fleetRecords } from './fleet-records.ts';
 import { openObjects, refusal, requiredFields } from './refusal.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -140,6 +141,7 @@ describe('a generated schema', () => {
     ['tool-call', toolSample],
     ['tool-result', { ok: true, output: { a: 1 } }],
     ...Object.values(eventSamples).map(sample => ['run-event', sample] as const),
+    ...fleetRecords.map(({ file, sample }) => [file, sample] as const),
   ];
 
   it.each(samples)('[M51] %s: accepts and refuses what its source does', (name, sample) => {

@@ -55,7 +55,6 @@ export {
   type Decision,
   type DecisionKind,
   decision,
-  type Resolution,
 } from './decisions/decision.ts';
 
 export { factsOfEvent, isReplayedEvent, isShownEvent } from './events/event-facts.ts';

@@ -5,6 +5,7 @@ import {
   type EventId,
   type Json,
   portableHasher,
+  type Resolution,
   type RunId,
   type Timestamp,
 } from '@signalbox/model';
@@ -23,7 +24,6 @@ import {
   type NewRun,
   type NodeKey,
   type OwnerId,
-  type Resolution,
   type RunChange,
   type Task,
   taskIdOf,

@@ -3,8 +3,15 @@ import type {
   CreateElicitationResponse,
   ElicitationContentValue,
 } from '@agentclientprotocol/sdk';
-import { canonicalJson, type Json, type JsonObject, jsonObject, type SecretMac } from '@signalbox/model';
-import type { AgentQuestion, AgentSession, DecisionKind, Resolution } from '@signalbox/runs';
+import {
+  canonicalJson,
+  type Json,
+  type JsonObject,
+  jsonObject,
+  type Resolution,
+  type SecretMac,
+} from '@signalbox/model';
+import type { AgentQuestion, AgentSession, DecisionKind } from '@signalbox/runs';
 import * as z from 'zod';
 import { plainData } from '../attempt/plain-data.ts';
 import type { Redactor } from '../attempt/redaction.ts';

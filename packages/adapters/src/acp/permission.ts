@@ -1,6 +1,6 @@
 import type { PermissionOption } from '@agentclientprotocol/sdk';
-import { cutAtWord, type Json, type JsonObject } from '@signalbox/model';
-import type { Assignment, DecisionKind, Resolution } from '@signalbox/runs';
+import { cutAtWord, type Json, type JsonObject, type Resolution } from '@signalbox/model';
+import type { Assignment, DecisionKind } from '@signalbox/runs';
 import { plainData } from '../attempt/plain-data.ts';
 import { diffsOf, hasInput, inputOf, kindOf, type ToldCall, toolOf } from './asked-call.ts';
 import type { AgentRow, InstalledAgent, ToolKind } from './register.ts';

@@ -1,12 +1,5 @@
-import { canonicalJson, type Json, type SecretMac } from '@signalbox/model';
-import type {
-  AgentQuestion,
-  AgentSession,
-  DecisionReply,
-  DecisionRequest,
-  Resolution,
-  TurnTools,
-} from '@signalbox/runs';
+import { canonicalJson, type Json, type Resolution, type SecretMac } from '@signalbox/model';
+import type { AgentQuestion, AgentSession, DecisionReply, DecisionRequest, TurnTools } from '@signalbox/runs';
 import { plainData } from '../attempt/plain-data.ts';
 import type { Redactor } from '../attempt/redaction.ts';
 import type { ToldCall } from './asked-call.ts';

@@ -1,5 +1,5 @@
-import type { Json } from '@signalbox/model';
-import type { AgentQuestion, Resolution } from '@signalbox/runs';
+import type { Json, Resolution } from '@signalbox/model';
+import type { AgentQuestion } from '@signalbox/runs';
 import { type HeldChanges, type HeldChoice, heldChoice, isRootMoved } from '@signalbox/state';
 import type { TurnCheck } from './turn-check.ts';
 

@@ -1,5 +1,5 @@
-import { cutAtWord, type Json, type JsonObject } from '@signalbox/model';
-import type { DecisionKind, Resolution } from '@signalbox/runs';
+import { cutAtWord, type Json, type JsonObject, type Resolution } from '@signalbox/model';
+import type { DecisionKind } from '@signalbox/runs';
 import type { AnyTool } from '@signalbox/state';
 
 export function approvalKind(tool: AnyTool): DecisionKind {

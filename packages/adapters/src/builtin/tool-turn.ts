@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, json } from '@signalbox/model';
-import type { AgentOutcome, AgentSession, Assignment, Resolution } from '@signalbox/runs';
+import { type Json, type JsonObject, json, type Resolution } from '@signalbox/model';
+import type { AgentOutcome, AgentSession, Assignment } from '@signalbox/runs';
 import { type AnyTool, isAllowed, needsApproval, type ToolOutcome } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import { heldChoiceOf, heldQuestion } from '../attempt/held-changes.ts';

@@ -5,6 +5,7 @@ import type {
   decisionsQuery,
   ErrorEnvelope,
   EventView,
+  Resolution,
   Result,
   RunId,
   RunSnapshot,
@@ -12,7 +13,6 @@ import type {
   runsQuery,
   WireArtifact,
   WireDecision,
-  WireResolution,
   WireStoredEvent,
 } from '@signalbox/model';
 import type * as z from 'zod';
@@ -54,7 +54,7 @@ export interface RunDriver extends DriverReads {
 }
 
 interface DecisionAnswer {
-  readonly resolution: WireResolution;
+  readonly resolution: Resolution;
   /** The hash of the shown proposal: an answer to another one is void. */
   readonly proposalHash?: Digest | undefined;
 }

@@ -1,5 +1,5 @@
-import { type AnswerBody, defined, type RunId, type WireDecision } from '@signalbox/model';
-import { contractNodeId, type Decision, type Resolution } from '@signalbox/runs';
+import { type AnswerBody, defined, type Resolution, type RunId, type WireDecision } from '@signalbox/model';
+import { contractNodeId, type Decision } from '@signalbox/runs';
 import { contractResolution, toolOfDecision, wordsOfProposal } from './projections/decision-tool.ts';
 
 /** A decision in the contract's form of an approval, together with our own form. */

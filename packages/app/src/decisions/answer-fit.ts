@@ -1,5 +1,5 @@
-import { defined, type ErrorEnvelope, failure, type RunId } from '@signalbox/model';
-import type { Decision, DecisionOfRun, Resolution, RunRecord } from '@signalbox/runs';
+import { defined, type ErrorEnvelope, failure, type Resolution, type RunId } from '@signalbox/model';
+import type { Decision, DecisionOfRun, RunRecord } from '@signalbox/runs';
 import * as z from 'zod';
 import { humanProposal } from './human-proposal.ts';
 import { limitMisfit, limitOf } from './limit-decisions.ts';

@@ -1,5 +1,12 @@
-import { canonicalJson, createSecretFilter, type Json, knownSecretOf, portableHasher } from '@signalbox/model';
-import { type DecisionKind, type Resolution, redactingCommit } from '@signalbox/runs';
+import {
+  canonicalJson,
+  createSecretFilter,
+  type Json,
+  knownSecretOf,
+  portableHasher,
+  type Resolution,
+} from '@signalbox/model';
+import { type DecisionKind, redactingCommit } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
 import { findDecision } from '../host/find-decision.ts';

@@ -9,6 +9,7 @@ import {
   err,
   type Json,
   ok,
+  type Resolution,
   type Result,
   type RunId,
   timestampOf,
@@ -19,7 +20,6 @@ import {
   type DecisionKind,
   decisionIdOf,
   type NodeKey,
-  type Resolution,
   type RunReader,
 } from '@signalbox/runs';
 import { draftEvent } from '../host/run-events.ts';

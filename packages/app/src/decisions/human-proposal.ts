@@ -1,6 +1,6 @@
-import { defined, type Json, json, jsonObject, text } from '@signalbox/model';
+import { defined, type Json, json, jsonObject, type Resolution, text } from '@signalbox/model';
 import type { HumanNode, TaskOutcome } from '@signalbox/plan';
-import type { DecisionKind, Resolution } from '@signalbox/runs';
+import type { DecisionKind } from '@signalbox/runs';
 import * as z from 'zod';
 
 /** What a `Human` node shows. */

@@ -1,14 +1,6 @@
-import { type ErrorEnvelope, failure, type Json } from '@signalbox/model';
+import { type ErrorEnvelope, failure, type Json, type Resolution } from '@signalbox/model';
 import { ROOT_ID, type TaskOutcome } from '@signalbox/plan';
-import type {
-  Decision,
-  LimitName,
-  NodeKey,
-  ReachedLimit,
-  Resolution,
-  StopConditions,
-  StopVerdict,
-} from '@signalbox/runs';
+import type { Decision, LimitName, NodeKey, ReachedLimit, StopConditions, StopVerdict } from '@signalbox/runs';
 import * as z from 'zod';
 import type { DecisionDesk } from './decision-desk.ts';
 import { humanProposal } from './human-proposal.ts';

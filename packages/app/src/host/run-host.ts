@@ -1,6 +1,6 @@
-import type { ApprovalId, Digest, EditOp, ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
+import type { ApprovalId, Digest, EditOp, ErrorEnvelope, Json, Resolution, Result, RunId } from '@signalbox/model';
 import type { RunEnd } from '@signalbox/plan';
-import type { Blobs, Decision, Resolution, RetryPolicy, RunFeed, RunReader, StopConditions } from '@signalbox/runs';
+import type { Blobs, Decision, RetryPolicy, RunFeed, RunReader, StopConditions } from '@signalbox/runs';
 import type { HostActivity } from '../agents/host-activity.ts';
 import type { Providers } from '../agents/providers.ts';
 import type { RunBundles } from '../bundles/run-bundles.ts';

@@ -4,8 +4,7 @@
 //   node planted-child.ts FOLDER end RUN    takes the run up, answers its question, ends both and exports them
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Bug, type ErrorEnvelope, type Result, type RunId } from '@signalbox/model';
-import type { Resolution } from '@signalbox/runs';
+import { Bug, type ErrorEnvelope, type Resolution, type Result, type RunId } from '@signalbox/model';
 import { seededRng } from '@signalbox/testkit';
 import { filledIn } from '../../../guided/test/support/agent-calls.ts';
 import { backupHome } from '../../src/backup/backup-home.ts';

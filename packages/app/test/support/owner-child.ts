@@ -6,8 +6,7 @@
 // JSON, and when none of them goes on any more, how each of them stands. Its commits are noted in the file `commits`.
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
-import { approvalId, Bug, type RunId } from '@signalbox/model';
-import type { Resolution } from '@signalbox/runs';
+import { approvalId, Bug, type Resolution, type RunId } from '@signalbox/model';
 import { takeUp } from '../../src/host/take-up.ts';
 import { openKilledAtCommit } from './killed-at-commit.ts';
 import { noAgents } from './open-host.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '@signalbox/client';
-import { defined, type Json, type JsonObject, type WireDecision, type WireResolution } from '@signalbox/model';
+import { defined, type Json, type JsonObject, type Resolution, type WireDecision } from '@signalbox/model';
 import { useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { type CommandState, useCommand } from '../shell/use-command.ts';
@@ -35,7 +35,7 @@ export function answer(client: Client, { approvalId, decision }: WireDecision, s
 
 function resolutionOf(
   saying: Saying,
-): Pick<WireResolution, 'resolutionType' | 'value' | 'chosenOptionId' | 'modifiedArgs' | 'alwaysApprove'> {
+): Pick<Resolution, 'resolutionType' | 'value' | 'chosenOptionId' | 'modifiedArgs' | 'alwaysApprove'> {
   switch (saying.kind) {
     case 'approve':
       return { resolutionType: 'approve', ...defined({ value: saying.value, alwaysApprove: saying.always }) };

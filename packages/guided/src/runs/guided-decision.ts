@@ -1,4 +1,4 @@
-import { defined, type Json, type JsonObject, type WireDecision, type WireResolution } from '@signalbox/model';
+import { defined, type Json, type JsonObject, type Resolution, type WireDecision } from '@signalbox/model';
 import type { GapAnswer } from '@signalbox/workflow';
 import type { PersonGap, SessionSummary } from '../sessions/session-summary.ts';
 import { answerOfGap, toolOfGap } from './projections/guided-parts.ts';
@@ -33,7 +33,7 @@ export function decisionOfGap({ sessionId }: Pick<SessionSummary, 'sessionId'>, 
 
 /** The answer to a decision as an answer to a gap. */
 export function gapAnswerOf(
-  { resolutionType, rationale, value, modifiedArgs, chosenOptionId }: WireResolution,
+  { resolutionType, rationale, value, modifiedArgs, chosenOptionId }: Resolution,
   shown: PersonGap['shown'] | undefined,
 ): GapAnswer {
   const hash = shown === undefined ? {} : { shown };
@@ -74,7 +74,7 @@ function contractAnswer({ answer }: PersonGap) {
   return answerOfGap(answer === null ? undefined : { kind: answer.kind === 'denied' ? 'denied' : 'approved' });
 }
 
-function resolutionOfGap({ answer }: PersonGap): WireResolution | undefined {
+function resolutionOfGap({ answer }: PersonGap): Resolution | undefined {
   if (answer === null) return undefined;
   const rest = { actionKind: 'review' } as const;
   if (answer.kind === 'answered') {

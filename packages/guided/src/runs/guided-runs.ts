@@ -6,6 +6,7 @@ import {
   err,
   failure,
   ok,
+  type Resolution,
   type Result,
   type RunEvent,
   type RunId,
@@ -14,7 +15,6 @@ import {
   utf8Bytes,
   type WireArtifact,
   type WireDecision,
-  type WireResolution,
 } from '@signalbox/model';
 import { type DomainEvent, derivePendingStep, projectRunDags, type RunDag } from '@signalbox/workflow';
 import type { GuidedPorts } from '../ports.ts';
@@ -57,7 +57,7 @@ export interface GuidedRuns {
   /** An answer counts once; a second one returns the first. */
   answer(
     decision: ApprovalId,
-    resolution: WireResolution,
+    resolution: Resolution,
     proposalHash: Digest | undefined,
   ): Promise<Result<WireDecision, ErrorEnvelope>>;
 }

@@ -3,21 +3,10 @@ import { timestamp } from '../clock.ts';
 import { approvalResolution } from '../contract/approval.ts';
 import { toolCall } from '../contract/tool.ts';
 import { digest } from '../digest.ts';
+import { resolution } from '../fleet/resolution.ts';
 import { approvalId, nodeId, runId, sessionId } from '../ids.ts';
-import { json, jsonObject, text } from '../json.ts';
+import { json, text } from '../json.ts';
 import { runKind } from './run-summary.ts';
-
-/** A person's complete answer. */
-const wireResolution = z.strictObject({
-  resolutionType: z.enum(['approve', 'reject', 'modify', 'choose_option']),
-  chosenOptionId: text.min(1).optional(),
-  modifiedArgs: jsonObject.optional(),
-  alwaysApprove: z.boolean().optional(),
-  rationale: text,
-  actionKind: z.enum(['create', 'update', 'delete', 'review', 'deploy']),
-  value: json.optional(),
-});
-export type WireResolution = z.infer<typeof wireResolution>;
 
 /** A decision as an approval of the contract, with the stored fields beside it. */
 export const wireDecision = z.object({
@@ -42,7 +31,7 @@ export const wireDecision = z.object({
     proposalHash: digest,
     askedAt: timestamp,
     status: z.enum(['open', 'answered', 'withdrawn']),
-    resolution: wireResolution.optional(),
+    resolution: resolution.optional(),
     answeredBy: text.optional(),
     closedAt: timestamp.optional(),
   }),
@@ -58,7 +47,7 @@ const proposalHash = digest.optional();
 export const answerBody = z.union(
   [
     ...approvalResolution.options.map(option => option.extend({ proposalHash, rationale: text.optional() })),
-    z.strictObject({ resolution: wireResolution, proposalHash }),
+    z.strictObject({ resolution: resolution, proposalHash }),
   ] as const,
   'must be {"status": "approved" | "denied"}, {"status": "modified", "modifiedArgs"} or {"resolution"}',
 );

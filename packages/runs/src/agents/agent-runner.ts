@@ -1,5 +1,5 @@
-import type { Digest, Json, JsonObject, RunId } from '@signalbox/model';
-import type { DecisionKind, Resolution } from '../decisions/decision.ts';
+import type { Digest, Json, JsonObject, Resolution, RunId } from '@signalbox/model';
+import type { DecisionKind } from '../decisions/decision.ts';
 import type { NodeKey, TaskId } from '../ids.ts';
 import type { CallReport } from '../rate-limits/model-standing.ts';
 import type { ModelName } from '../rate-limits/rate-limits.ts';

@@ -1,4 +1,4 @@
-import { approvalId, digest, json, jsonObject, text, timestamp } from '@signalbox/model';
+import { approvalId, digest, json, resolution, text, timestamp } from '@signalbox/model';
 import * as z from 'zod';
 import { nodeKey } from '../ids.ts';
 
@@ -13,19 +13,6 @@ export const decisionKind = z.enum([
   'review',
 ]);
 export type DecisionKind = z.infer<typeof decisionKind>;
-
-/** A person's answer. */
-export const resolution = z.strictObject({
-  resolutionType: z.enum(['approve', 'reject', 'modify', 'choose_option']),
-  chosenOptionId: text.min(1).optional(),
-  modifiedArgs: jsonObject.optional(),
-  alwaysApprove: z.boolean().optional(),
-  rationale: text,
-  actionKind: z.enum(['create', 'update', 'delete', 'review', 'deploy']),
-  /** The input that a `Human` node asked for. */
-  value: json.optional(),
-});
-export type Resolution = z.infer<typeof resolution>;
 
 /**
  * A question that waits for a person, keyed by (run, node, iteration, call). `proposalHash` is the digest of what is shown: an answer with

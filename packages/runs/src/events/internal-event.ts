@@ -5,6 +5,7 @@ import {
   json,
   type InternalEventType as KnownType,
   nodeStatus,
+  resolution,
   runId,
   runStatus,
   storageReason,
@@ -12,7 +13,7 @@ import {
   timestamp,
 } from '@signalbox/model';
 import * as z from 'zod';
-import { decisionKind, resolution } from '../decisions/decision.ts';
+import { decisionKind } from '../decisions/decision.ts';
 import { frameTrigger } from '../frames/frame.ts';
 import { nodeKey, ownerId, taskId } from '../ids.ts';
 import { frameRange } from '../retention/frame-range.ts';

@@ -3,11 +3,12 @@ import {
   deriveId,
   isJsonObject,
   type Json,
+  type Resolution,
   type RunId,
   type ToolCall,
   type ToolId,
 } from '@signalbox/model';
-import type { Decision, Resolution } from '@signalbox/runs';
+import type { Decision } from '@signalbox/runs';
 
 /** Shows the tool and arguments that a proposal names; any other proposal is the arguments of its kind. */
 export function toolOfDecision(

@@ -1,0 +1,19 @@
+import * as z from 'zod';
+import { json, jsonObject, text } from '../json.ts';
+import { actionKind } from './scales.ts';
+
+/**
+ * A person's answer to a decision: the only form of an answer (R7). Approvals of the contract and confirmations of workflows are views of it.
+ * `alwaysApprove` allows the same tool, by its exact name, until the agent's session ends; never for other agents.
+ */
+export const resolution = z.strictObject({
+  resolutionType: z.enum(['approve', 'reject', 'modify', 'choose_option']),
+  chosenOptionId: text.min(1).optional(),
+  modifiedArgs: jsonObject.optional(),
+  alwaysApprove: z.boolean().optional(),
+  rationale: text,
+  actionKind,
+  /** The input that a `Human` node asked for. */
+  value: json.optional(),
+});
+export type Resolution = z.infer<typeof resolution>;
