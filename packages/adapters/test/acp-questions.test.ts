@@ -19,11 +19,19 @@ const repeat: EchoStep = { do: 'repeat' };
 async function bareSurface(): Promise<TurnSurface & { readonly standing: Set<string> }> {
   const offered = new Map<string, TurnTools>();
   const standing = new Set<string>();
+  const listed = new Set<string>();
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
-    const { arguments: input } = JSON.parse(body).params;
-    const tools = offered.get(request.headers.authorization ?? '');
+    const { method, params } = JSON.parse(body);
+    const token = request.headers.authorization ?? '';
+    if (method === 'tools/list') {
+      listed.add(token);
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { tools: [{ name: 'request_decision' }] } }));
+      return;
+    }
+    const { arguments: input } = params;
+    const tools = offered.get(token);
     const reply = await tools?.requestDecision(decisionRequest.parse(input));
     const text = reply?.kind === 'answered' ? `${reply.answer}. ${reply.rationale}` : (reply?.kind ?? 'refused');
     response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text }] } }));
@@ -42,6 +50,7 @@ async function bareSurface(): Promise<TurnSurface & { readonly standing: Set<str
       return {
         url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp/turn`,
         token,
+        wasListed: () => listed.has(`Bearer ${token}`),
         async withdraw() {
           standing.delete(token);
         },
@@ -130,6 +139,22 @@ describe('an agent that asks a person', () => {
       },
     ]);
     expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'agent-violation' } });
+  });
+
+  it('[B151] is named in the log, once, if it never asks for the tools of its turn', async () => {
+    const notes = (task: ReturnType<typeof createMemoryTask>) =>
+      entriesOf<{ text: string }>(task, 'note').map(({ text }) => text);
+    const [listing, blind] = [createMemoryTask(), createMemoryTask()];
+    const row = { offering: 'It takes them by a flag.' };
+    const turns = await bareSurface();
+    await openAcpLife({ row, ports: { turns } }).run(listing.session(), [repeat]);
+    expect(notes(listing)).toEqual([]);
+    const life = openAcpLife({ row, ports: { turns }, setup: { listsNoTools: true } });
+    blind.answerAll({ resolutionType: 'approve' });
+    await life.run(blind.session(), [[ask('Keep the file?', {})], [repeat]]);
+    expect(notes(blind)).toEqual([
+      'Echo was offered request_decision, but did not ask for the tools of its turn: its model cannot ask a person. It takes them by a flag.',
+    ]);
   });
 
   it('[B70] is not offered the tool if it cannot connect to it', async () => {

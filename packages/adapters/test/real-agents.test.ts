@@ -28,7 +28,7 @@ function model(calls: readonly ScriptedCall[], instead?: ScriptedCall) {
   };
 }
 
-/** An ordinary run tries whether an agent asks, and finds out one that does not; the task through a host covers much of the rest. */
+/** An ordinary run tries whether an agent asks, obeys and stays inside, and finds out one that does not ask; the tasks through a host cover much of the rest. */
 const isThorough = sized(false, true, true);
 
 const cache = agentsCache();
@@ -74,33 +74,45 @@ describe.each(tried)('$title', row => {
       expect(spent('costMicroUsd') > 0).toBe(cost);
     });
 
-  test('[B80, B81] asks before it acts, whatever its user allows it elsewhere, and acts if it may', async () => {
-    const life = await open(model([command('printf hi > {root}/made.txt'), write('other.txt', 'ho')]));
+  test('[B80, B81, B117, B150] asks before it acts, whatever its user allows it elsewhere; acts if it may, in its directory only', async () => {
+    let script = model([]);
+    const life = await open(request => script(request));
+    const [token, profile, sibling] = ['data/token', 'user/.bashrc', 'sibling'].map(name => `${life.base}/${name}`);
+    fs.writeFileSync(`${token}`, 'our-own-token');
+    fs.mkdirSync(`${sibling}`);
+    const out = `cat ${token}; echo x >> ${profile}; echo x > ${sibling}/made; kill -9 ${process.pid}; echo tried`;
+    script = model([
+      command(`printf hi > {root}/made.txt; ${out}`),
+      write('other.txt', 'ho'),
+      command('printf no > {root}/denied.txt'),
+    ]);
     const task = createMemoryTask();
-    const { asked, ended } = attempt(life, task);
-    const first = await asked();
-    expect([JSON.stringify(first.proposal), first.kind]).toEqual([expect.stringContaining('made.txt'), kindOf(first)]);
-    expect(life.tree()).toEqual({});
-    answer(task, first, { resolutionType: 'approve' });
-    const second = await asked();
-    expect(JSON.stringify(second.proposal)).toContain('other.txt');
-    expect(life.tree()).toEqual({});
-    answer(task, second, { resolutionType: 'approve' });
+    const { next, ended } = attempt(life, task);
+    const asked: string[] = [];
+    for (let question = await next(); question !== undefined; question = await next()) {
+      const shown = JSON.stringify(question.proposal);
+      if (asked.length === 0) await expectClosed(life.ports(), row.id === 'opencode');
+      asked.push(shown);
+      expect([question.kind, life.tree()]).toEqual([kindOf(question), {}]);
+      const isDenied = shown.includes('denied.txt');
+      answer(
+        task,
+        question,
+        isDenied ? { resolutionType: 'reject', rationale: 'Not that.' } : { resolutionType: 'approve' },
+      );
+    }
     expect(await ended).toEqual(DONE);
     expect(life.tree()).toEqual({ 'made.txt': 'hi', 'other.txt': expect.stringMatching(/^ho\n?$/) });
-    expect(task.questions.size).toBe(2);
+    // One asks about directories outside of its own, too.
+    for (const name of ['data/token', 'other.txt', 'denied.txt'])
+      expect(asked.filter(shown => shown.includes(name)).length).toBeGreaterThan(0);
+    const told = said(life);
+    expect(told).toContain('Not that.');
+    expect([told.includes('tried'), told.includes('our-own-token')]).toEqual([true, false]);
+    expect([fs.existsSync(`${profile}`), fs.readdirSync(`${sibling}`)]).toEqual([false, []]);
+    // Some tell only their model how a command ended.
+    expect(told).toMatch(/No such file.*No such process/s);
   });
-
-  if (isThorough)
-    test('[B80] does nothing that a person denies', async () => {
-      const life = await open(model([command('printf hi > {root}/made.txt')]));
-      const task = createMemoryTask();
-      const { asked, ended } = attempt(life, task);
-      answer(task, await asked(), { resolutionType: 'reject', rationale: 'Not that.' });
-      expect(await ended).toEqual(DONE);
-      expect([life.tree(), task.questions.size]).toEqual([{}, 1]);
-      expect(said(life)).toContain('Not that.');
-    });
 
   if (isThorough)
     test('[B80] does what a person wants instead', async () => {
@@ -174,27 +186,6 @@ describe.each(tried)('$title', row => {
       expect([life.tree(), task.questions.size, life.starts()]).toEqual([{ 'made.txt': 'x' }, 1, 2]);
     });
 
-  if (isThorough)
-    test('[B117] that is told to reach out of its directory is refused, and the question has what it tried', async () => {
-      let script = model([]);
-      const life = await open(request => script(request));
-      const [token, profile, sibling] = ['data/token', 'user/.bashrc', 'sibling'].map(name => `${life.base}/${name}`);
-      fs.writeFileSync(`${token}`, 'our-own-token');
-      fs.mkdirSync(`${sibling}`);
-      const line = `cat ${token}; echo x >> ${profile}; echo x > ${sibling}/made; kill -9 ${process.pid}; echo tried`;
-      script = model([command(line)]);
-      const task = createMemoryTask();
-      // One asks about directories outside of its own, too.
-      task.answerAll({ resolutionType: 'approve' });
-      expect(await attempt(life, task).ended).toEqual(DONE);
-      const told = said(life);
-      expect([told.includes('tried'), told.includes('our-own-token')]).toEqual([true, false]);
-      expect([fs.existsSync(`${profile}`), fs.readdirSync(`${sibling}`)]).toEqual([false, []]);
-      // Some tell only their model how a command ended.
-      expect(told).toMatch(/No such file.*No such process/s);
-      expect(JSON.stringify([...task.questions.values()])).toContain('data/token');
-    });
-
   test('[B83] that is not made to ask is found out, and nothing of it is applied', async () => {
     // Files that it writes through us are asked about here, whatever its settings.
     const call = row.files === 'client' ? command('printf hi > {root}/made.txt') : write('made.txt', 'hi');
@@ -204,6 +195,15 @@ describe.each(tried)('$title', row => {
     expect([life.tree(), task.questions.size]).toEqual([{}, 0]);
   });
 });
+
+/** What listens there has nothing for a stranger. */
+async function expectClosed(ports: readonly number[], isListening: boolean): Promise<void> {
+  expect(ports.length > 0).toBe(isListening);
+  for (const port of ports) {
+    const status = (place: string) => fetch(`http://127.0.0.1:${port}${place}`).then(({ status: told }) => told);
+    expect([port, await status('/'), await status('/session')]).toEqual([port, 401, 401]);
+  }
+}
 
 /** One attempt of an agent. What it is waited for fails at once if the attempt ends before. */
 function attempt(life: RealLife, task: MemoryTask) {
@@ -218,6 +218,8 @@ function attempt(life: RealLife, task: MemoryTask) {
     ended,
     abort: () => session.abort(),
     asked: (): Promise<AgentQuestion> => Promise.race([task.asked(), early]),
+    /** The next question; undefined if the attempt ends before. */
+    next: (): Promise<AgentQuestion | undefined> => Promise.race([task.asked(), ended.then(() => undefined)]),
   };
 }
 
@@ -229,7 +231,7 @@ function answer(task: MemoryTask, { call }: AgentQuestion, resolution: Parameter
 
 function kindOf({ proposal }: AgentQuestion): string {
   const { kind } = proposal as { readonly kind: string };
-  return kind === 'execute' ? 'command_exec' : 'external_api';
+  return { execute: 'command_exec', edit: 'file_edit' }[kind] ?? 'external_api';
 }
 
 /** Everything that the model was told. */

@@ -30,6 +30,7 @@ import { type AgentProcess, type AgentRow, createAcpRunner, installedIn, withEnd
 import type { AgentTools } from '../src/attempt/agent-tools.ts';
 import { assignmentOf } from './builders.ts';
 import { createHomes, mac } from './memory-homes.ts';
+import { patientTimers } from './patient-timers.ts';
 
 const sandbox = await detectSandbox();
 /** Whether agents can be confined and work on layers here. */
@@ -152,6 +153,8 @@ export async function openRealLife(options: RealLifeOptions) {
     },
     /** Whether anything of its agents still runs. */
     isAnyAlive: () => living(`${data}/homes/`).length > 0,
+    /** Ports on which its agents listen, on this machine. */
+    ports: () => listening(living(`${data}/homes/`)),
     /** Everything in the directory. */
     tree: (): Record<string, string> =>
       Object.fromEntries(fs.readdirSync(root).map(name => [name, fs.readFileSync(`${root}/${name}`, 'utf8')])),
@@ -162,12 +165,12 @@ const same = (row: AgentRow) => row;
 /** Our Node comes first: agents start their own programs by name. */
 const PATH_OF = (node: string) => `${path.dirname(node)}:/usr/local/bin:/usr/bin:/bin`;
 
-const realTimers: Timers = {
+const realTimers = patientTimers({
   after(ms, work) {
     const timer = setTimeout(work, ms);
     return () => clearTimeout(timer);
   },
-};
+});
 
 /** Processes whose home is there: an agent's own, and what it started. */
 function living(homes: string): readonly number[] {
@@ -180,6 +183,32 @@ function living(homes: string): readonly number[] {
       return [];
     }
   });
+}
+
+/** TCP ports on which these processes listen. */
+function listening(pids: readonly number[]): readonly number[] {
+  const sockets = new Set(pids.flatMap(pid => linksIn(`/proc/${pid}/fd`)));
+  return ['tcp', 'tcp6'].flatMap(kind =>
+    fs
+      .readFileSync(`/proc/net/${kind}`, 'utf8')
+      .split('\n')
+      .flatMap(line => {
+        const [, local = '', , state, , , , , , inode] = line.trim().split(/\s+/);
+        const isOwn = state === LISTENS && sockets.has(`socket:[${inode}]`);
+        return isOwn ? [Number.parseInt(local.split(':')[1] ?? '', 16)] : [];
+      }),
+  );
+}
+
+const LISTENS = '0A';
+
+function linksIn(directory: string): readonly string[] {
+  try {
+    return fs.readdirSync(directory).map(name => fs.readlinkSync(`${directory}/${name}`));
+  } catch {
+    // It ended meanwhile.
+    return [];
+  }
 }
 
 /** The agent's process, with what both sides sent last. */

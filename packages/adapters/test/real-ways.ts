@@ -55,13 +55,19 @@ const ways: Readonly<Record<string, Ways>> = {
   codex: {
     command: line => ({
       tool: 'exec_command',
-      input: { cmd: line, sandbox_permissions: 'require_escalated', justification: 'It writes.' },
+      // It does not wait longer for a command.
+      input: {
+        cmd: line,
+        sandbox_permissions: 'require_escalated',
+        justification: 'It writes.',
+        yield_time_ms: 30_000,
+      },
     }),
     write: (name, content) => ({
       tool: 'apply_patch',
       input: `*** Begin Patch\n*** Add File: ${name}\n+${content}\n*** End Patch\n`,
     }),
-    read: name => ({ tool: 'exec_command', input: { cmd: `cat {root}/${name}` } }),
+    read: name => ({ tool: 'exec_command', input: { cmd: `cat {root}/${name}`, yield_time_ms: 30_000 } }),
     edit: (name, line, lines) => ({
       tool: 'apply_patch',
       input: `*** Begin Patch\n*** Update File: ${name}\n@@\n-${line}\n${lines.map(one => `+${one}\n`).join('')}*** End Patch\n`,
@@ -112,7 +118,7 @@ const ways: Readonly<Record<string, Ways>> = {
   copilot: {
     command: line => ({
       tool: 'bash',
-      input: { command: line, description: 'Run it', mode: 'sync', initial_wait: 10 },
+      input: { command: line, description: 'Run it', mode: 'sync', initial_wait: 600 },
     }),
     write: (name, content) => ({ tool: 'create', input: { path: `{root}/${name}`, file_text: content } }),
     read: name => ({ tool: 'view', input: { path: `{root}/${name}` } }),

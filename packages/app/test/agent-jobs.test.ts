@@ -152,6 +152,20 @@ describe.skipIf(!sandbox.ok)('a check', () => {
     expect(agent('echo', open())).not.toHaveProperty('check');
   });
 
+  it('[B151] warns of an agent that does not ask for the tools of its turn, or takes none', async () => {
+    const deaf = { ...echo, settings: { ECHO_AGENT: '{"noMcp":true}' } };
+    const { options } = given('exit 1', { echo, deaf });
+    const rows = options.register.rows();
+    const offer = { url: 'http://127.0.0.1:1', token: 'none', withdraw: async () => {} };
+    const turns = { offer: async () => ({ ...offer, wasListed: () => false }) };
+    const own = (rows.ok ? rows.value : []).filter(({ id }) => id === 'echo' || id === 'deaf');
+    const checks = await doctorAgents(own, { ...options, turns });
+    expect(checks.map(({ status, found }) => [status, found])).toEqual([
+      ['warn', expect.stringContaining('did not ask for the tools of its turn: its model cannot ask you')],
+      ['warn', expect.stringContaining('does not connect to MCP servers over HTTP')],
+    ]);
+  });
+
   it('[A811] ends when its time is up, when it is canceled, and says what is wrong', async () => {
     const silent = { ...echo, settings: { ECHO_AGENT: '{"silent":true}' } };
     const { jobs, options, agent, idle } = given('exit 1', { silent, broken: { command: ['sh', '-c', 'exit 3'] } });

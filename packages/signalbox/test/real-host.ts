@@ -5,6 +5,7 @@ import { openAgentRegister } from '@signalbox/app/agents';
 import { openHome, type RunId, thisMachine } from '@signalbox/app/host';
 import { createTurnServer } from '@signalbox/server';
 import { agentsCache, cachedAgent } from '../../../scripts/agents-cache.ts';
+import { patientTimers } from '../../adapters/test/patient-timers.ts';
 
 /** The agent that comes along, whose tools are ours. */
 export const BUILTIN = 'builtin';
@@ -29,7 +30,8 @@ export function realFolder(): string {
 
 /** The data directory of a folder in this process, with an agent of the cache that talks to a model of one's own. */
 export async function openRealHost({ folder, agent, model, parkMs }: RealHostOptions) {
-  const machine = thisMachine();
+  const { timers, ...clockwork } = thisMachine();
+  const machine = { ...clockwork, timers: patientTimers(timers) };
   const dataDirectory = path.join(folder, 'data');
   const env = {
     ...{ PATH: process.env.PATH, HOME: path.join(folder, 'home') },

@@ -73,6 +73,16 @@ async function diffOf({ host }: Done, run: RunId): Promise<string | undefined> {
   return content?.ok ? Buffer.from(content.value).toString('utf8') : undefined;
 }
 
+/** What the transcript remarks on the agent. */
+async function notesOf({ host }: Done, run: RunId): Promise<readonly unknown[]> {
+  const tasks = await host.reader.tasks(run);
+  const chunks = await Promise.all(tasks.map(({ id }) => host.reader.stream(run, id, 0, 10_000)));
+  return chunks.flat().flatMap(({ payload }) => {
+    const { kind, text } = (payload ?? {}) as { readonly kind?: unknown; readonly text?: unknown };
+    return kind === 'note' ? [text] : [];
+  });
+}
+
 const DIFF = ['@@ -1,2 +1,3 @@', ' one', ' two', '+three'];
 /** They say that a command was completed, whatever its exit code. */
 const TELLS_NO_EXIT = ['gemini', 'opencode', 'copilot'];
@@ -105,6 +115,8 @@ describe.each([{ id: BUILTIN, title: 'the built-in agent' }, ...tried])('$title'
     const ended = TELLS_NO_EXIT.includes(id) ? 'tool.completed command ok' : 'tool.completed command failed';
     expect(facts).toEqual(wanted.map(fact => (fact === 'tool.completed command' ? ended : fact)));
     expect([notes(), livingIn(folder)]).toEqual([NOTES.after, []]);
+    // Nothing odd happened, and its model knew the tool by which it asks a person.
+    expect(await notesOf(life, run)).toEqual([]);
     const lines = (await diffOf(life, run))?.split('\n') ?? [];
     expect(lines.filter(line => DIFF.includes(line))).toEqual(DIFF);
 

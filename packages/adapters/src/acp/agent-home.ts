@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import path from 'node:path';
 import type { ChosenAgent } from './agent-process.ts';
@@ -10,7 +11,9 @@ export function prepareHome(
   { row, variables }: ChosenAgent,
   { home, root }: { readonly home: string; readonly root: string },
 ): Readonly<Record<string, string>> {
-  const filled = (text: string) => text.replaceAll('{home}', home).replaceAll('{root}', root);
+  const secret = randomBytes(24).toString('base64url');
+  const filled = (text: string) =>
+    text.replaceAll('{home}', home).replaceAll('{root}', root).replaceAll('{secret}', secret);
   for (const [file, content] of Object.entries(row.homeFiles)) {
     const parts = path.normalize(file).split('/');
     const name = parts.pop() ?? '';

@@ -43,6 +43,7 @@ describe.each(AGENT_ROWS)('the row of $id', row => {
     const fields = { ...row.settings, ...row.homeFiles };
     if (row.isTried && row.asking.kind === 'settings') expect(JSON.stringify(fields)).toMatch(/ask/i);
     expect(row.unasked).not.toContain('edit');
+    if (row.isTried) expect(row.offering).toMatch(/^[A-Z].*\.$/);
     expect(row.quirks.filter(quirk => !/^[A-Z].*\.$/.test(quirk))).toEqual([]);
   });
 });

@@ -109,6 +109,7 @@ export async function runTurn(
   let isReady = false;
   let isPrompting = false;
   let offer: TurnOffer | undefined;
+  let isToldUnlisted = false;
 
   let unwatch = () => {};
   const heard = () => {
@@ -234,6 +235,8 @@ export async function runTurn(
         },
         answered() {
           isPrompting = false;
+          if (offer?.wasListed() === false && !isToldUnlisted) book.note(unlisted(row));
+          isToldUnlisted = true;
         },
       },
     ).then(end => end ?? over.promise);
@@ -292,6 +295,12 @@ function once<T>() {
 
 function waiting(kind: DecisionKind): TurnEnd {
   return { kind: 'blocked', reason: `approval_required:${kind}` };
+}
+
+/** A note for the log about an agent that has worked on a prompt without knowing the tools of its turn. */
+function unlisted({ title, offering }: AgentRow): string {
+  const how = offering === undefined ? '' : ` ${offering}`;
+  return `${title} was offered ${REQUEST_DECISION}, but did not ask for the tools of its turn: its model cannot ask a person.${how}`;
 }
 
 /** How an agent connects to the tools of its turn. */

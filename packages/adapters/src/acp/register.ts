@@ -20,7 +20,10 @@ export interface AgentRow {
   readonly onPath?: string;
   /** The user's variables that it may see (keys, endpoints), by name. */
   readonly variables: readonly string[];
-  /** Variables that we set. `{home}` stands for its configuration home, `{root}` for the directory. */
+  /**
+   * Variables that we set. `{home}` stands for its configuration home, `{root}` for the directory, `{secret}` for a password that only this
+   * process of the agent has.
+   */
   readonly settings: Readonly<Record<string, string>>;
   /** Files of its configuration home by relative path; their content has the same placeholders. */
   readonly homeFiles: Readonly<Record<string, string>>;
@@ -42,6 +45,8 @@ export interface AgentRow {
   readonly continues?: readonly ('resume' | 'load')[];
   /** Kinds of tools that it runs unasked although it asks otherwise: reads, searches. */
   readonly unasked: readonly ToolKind[];
+  /** How its model gets to know the tools of MCP servers, in a sentence. */
+  readonly offering?: string;
   /** Fields of a tool's raw input that differ each time: ids of its own. They do not tell one question from another. */
   readonly volatile?: readonly string[];
   readonly reports: { readonly usage: boolean; readonly cost: boolean };

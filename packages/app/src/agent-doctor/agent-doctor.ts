@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import path from 'node:path';
 import { type AgentRow, withEndpoint } from '@signalbox/adapters/agents';
+import type { TurnOffer, TurnSurface } from '@signalbox/runs';
 import { startModelServer } from '@signalbox/testkit';
 import { type AgentRegister, missingKeys } from '../agent-register/agent-register.ts';
 import { type Check, failed, passed, warned } from '../doctor/check.ts';
@@ -13,6 +14,8 @@ export interface AgentDoctorOptions {
   readonly register: AgentRegister;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly launch?: Launch | undefined;
+  /** Offers agents the tools of their turns. Without it, nobody checks that they take them. */
+  readonly turns?: TurnSurface | undefined;
   /** Ends the check of the agent that is being checked, and with it the agent. */
   readonly signal?: AbortSignal;
   /** How long an agent may take; 5 minutes if left out. */
@@ -33,8 +36,18 @@ async function checkAgent(row: AgentRow, options: AgentDoctorOptions): Promise<C
   const found = register.installed(row);
   if (found === undefined) return failed(row.id, `${row.title} is not installed`, adviceFor(row));
   const what = `${row.title} ${found.version} (${found.from})`;
-  const problem = await problemOf(row, options);
+  const offers: TurnOffer[] = [];
+  const problem = await problemOf(row, options, offers);
   if (problem !== undefined) return failed(row.id, `${what} did not complete a turn: ${problem}`, adviceFor(row));
+  if (options.turns !== undefined && !offers.some(offer => offer.wasListed())) {
+    const how =
+      offers.length === 0 ? 'does not connect to MCP servers over HTTP' : 'did not ask for the tools of its turn';
+    return warned(
+      row.id,
+      `${what} completed a turn, but ${how}: its model cannot ask you with request_decision`,
+      row.offering ?? 'It still asks before it acts. Give it tasks that it can do without questions.',
+    );
+  }
   const keys = missingKeys(row, env);
   if (keys !== undefined)
     return warned(row.id, `${what} completed a turn; no key for its models is set`, `Set ${keys}.`);
@@ -50,8 +63,8 @@ function adviceFor({ id, package: of, start }: AgentRow): string {
 const PROMPT = 'Answer with the one word: ready.';
 
 /** Why an agent does not complete a turn, in one sentence; undefined if it does. */
-async function problemOf(row: AgentRow, options: AgentDoctorOptions): Promise<string | undefined> {
-  const { register, env, launch, signal, limitMs = LIMIT_MS } = options;
+async function problemOf(row: AgentRow, options: AgentDoctorOptions, offers: TurnOffer[]): Promise<string | undefined> {
+  const { register, env, launch, turns, signal, limitMs = LIMIT_MS } = options;
   const machine = thisMachine();
   const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-agent-doctor-')));
   const server = await startModelServer(() => ({ text: 'ready' }));
@@ -63,6 +76,7 @@ async function problemOf(row: AgentRow, options: AgentDoctorOptions): Promise<st
       dataDirectory: path.join(folder, 'data'),
       machine,
       ...{ env, launch, threads: { threads: 1 } },
+      ...(turns && { turns: watched(turns, offers) }),
       register: { ...register, installed: () => installed, choose: () => ({ kind: 'installed', row: own, installed }) },
     });
     if (!home.ok) return home.error.message;
@@ -85,6 +99,18 @@ async function problemOf(row: AgentRow, options: AgentDoctorOptions): Promise<st
     await server.close();
     fs.rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The same surface, whose offers are seen. Closing it is left to its owner. */
+function watched(turns: TurnSurface, offers: TurnOffer[]) {
+  return {
+    async offer(tools: Parameters<TurnSurface['offer']>[0]) {
+      const offer = await turns.offer(tools);
+      offers.push(offer);
+      return offer;
+    },
+    close: async () => {},
+  };
 }
 
 /** Why the turn was not waited for; undefined if it ended. Closing its home ends what is still running. */

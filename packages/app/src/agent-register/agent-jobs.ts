@@ -9,6 +9,7 @@ import {
   timestampOf,
   type WireAgent,
 } from '@signalbox/model';
+import type { TurnSurface } from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
 import { openAgentChecks } from './agent-checks.ts';
 import { missingKeys } from './agent-register.ts';
@@ -38,6 +39,8 @@ export interface AgentJobs {
 
 export interface AgentJobsOptions extends AgentsDeskOptions {
   readonly machine: Pick<Machine, 'clock' | 'timers'>;
+  /** Offers agents that are checked the tools of their turns. */
+  readonly turns?: TurnSurface | undefined;
   /** Removes secrets from what programs said. */
   clean?(text: string): string;
   /** How long an installation may take; 30 minutes if left out. */
@@ -56,7 +59,15 @@ const ADD_LIMIT_MS = 1_800_000;
 const MOST_JOBS = 4;
 
 export function openAgentJobs(options: AgentJobsOptions): AgentJobs {
-  const { dataDirectory, register, env, machine, clean = (text: string) => text, addLimitMs = ADD_LIMIT_MS } = options;
+  const {
+    dataDirectory,
+    register,
+    env,
+    machine,
+    turns,
+    clean = (text: string) => text,
+    addLimitMs = ADD_LIMIT_MS,
+  } = options;
   const checks = openAgentChecks(dataDirectory);
   const jobs = new Map<string, Job>();
   const problems = new Map<string, Problem>();
@@ -128,7 +139,7 @@ export function openAgentJobs(options: AgentJobsOptions): AgentJobs {
     return async ({ cancel: { signal } }: Job) => {
       // The model that agents are checked with is loaded when somebody asks for a check.
       const { doctorAgents } = await import('../agent-doctor/agent-doctor.ts');
-      const [found] = await doctorAgents([row], { register, env, signal });
+      const [found] = await doctorAgents([row], { register, env, turns, signal });
       if (found === undefined || signal.aborted) return undefined;
       const { name: _, ...check } = found;
       const checkedAt = timestampOf(machine.clock);

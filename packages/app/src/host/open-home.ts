@@ -153,7 +153,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
       }),
     agentJobs() {
       const { register = openAgentRegister({ dataDirectory, env }) } = options;
-      return openAgentJobs({ dataDirectory, env, machine, register, clean: filter.text });
+      return openAgentJobs({ dataDirectory, env, machine, register, turns: options.turns, clean: filter.text });
     },
     async close() {
       await host.close();

@@ -38,5 +38,7 @@ export interface TurnSurface {
 export interface TurnOffer {
   readonly url: string;
   readonly token: string;
+  /** Whether a client with the token has asked which tools there are: before that, its model cannot know them. */
+  wasListed(): boolean;
   withdraw(): Promise<void>;
 }

@@ -24,6 +24,8 @@ export interface McpHttpOptions {
   readonly onFault?: ((thrown: unknown) => void) | undefined;
   /** How much of a session is kept for reconnecting. */
   readonly kept?: KeptEvents | undefined;
+  /** Called with the body of each request, before it is answered. */
+  readonly onRequest?: ((body: unknown) => void) | undefined;
   /** The events for clients of 2026-07-28 that subscribe. */
   readonly bus?: ServerEventBus | undefined;
 }
@@ -39,7 +41,7 @@ export interface McpHttp {
  * handshake begins; and requests of 2025-11-25 without a session, each independent.
  */
 export function mcpHttp(createServer: McpServerFactory, options: McpHttpOptions): McpHttp {
-  const { timers, newSessionId = randomUUID, onFault = () => undefined, kept, bus } = options;
+  const { timers, newSessionId = randomUUID, onFault = () => undefined, onRequest, kept, bus } = options;
   const handler = createMcpHandler(createServer, {
     maxRequestBodySize: BODY_MAX_BYTES,
     keepAliveMs: 0,
@@ -63,6 +65,7 @@ export function mcpHttp(createServer: McpServerFactory, options: McpHttpOptions)
     const text = await bodyText(request);
     if (!text.ok) return refused(text.error);
     const body = parsedJson(text.value);
+    onRequest?.(body);
     const whole = new Request(request.url, { method: 'POST', headers: request.headers, body: text.value });
     const given = body === undefined ? {} : { parsedBody: body };
     if (!(await isLegacyRequest(whole.clone(), body))) return boundedStream(await handler.fetch(whole, given));

@@ -71,14 +71,19 @@ export function createTurnServer({ timers, onFault = () => undefined }: TurnServ
       const { port } = (await listening).address() as AddressInfo;
       const token = randomBytes(32).toString('base64url');
       const key = digestOf(token);
+      let wasListed = false;
+      const onRequest = (body: unknown) => {
+        wasListed ||= lists(body);
+      };
       const offered: Offered = {
-        surface: mcpHttp(() => turnMcp(tools, onFault), { timers, onFault }),
+        surface: mcpHttp(() => turnMcp(tools, onFault), { timers, onFault, onRequest }),
         pending: new Set(),
       };
       offers.set(key, offered);
       return {
         url: `http://${LOOPBACK}:${port}${PLACE}`,
         token,
+        wasListed: () => wasListed,
         async withdraw() {
           offers.delete(key);
           for (const response of offered.pending) response.destroy();
@@ -100,6 +105,11 @@ export function createTurnServer({ timers, onFault = () => undefined }: TurnServ
 interface Offered {
   readonly surface: McpHttp;
   readonly pending: Set<ServerResponse>;
+}
+
+/** Whether a client asks which tools there are. */
+function lists(body: unknown): boolean {
+  return [body].flat().some(one => (one as { readonly method?: unknown } | null)?.method === 'tools/list');
 }
 
 const TEMPLATE = {

@@ -57,6 +57,19 @@ describe('the tools of a turn', () => {
     expect(names).toEqual(['request_decision']);
   });
 
+  it('[V335] are known to be listed once a client has asked which there are', async () => {
+    const offer = await opened().offer(answering);
+    const seen = [offer.wasListed()];
+    await withClient(offer, async client => {
+      seen.push(offer.wasListed());
+      await ask(client, { question: 'merge' });
+      seen.push(offer.wasListed());
+      await client.listTools();
+      seen.push(offer.wasListed());
+    });
+    expect(seen).toEqual([false, false, false, true]);
+  });
+
   it('[V320] are those of the own attempt', async () => {
     const turns = opened();
     const [one, other] = [await turns.offer(answering), await turns.offer(silent)];

@@ -9,7 +9,7 @@ import {
   openAgentRegister,
   removeAgent,
 } from '@signalbox/app/agents';
-import type { Result } from '@signalbox/app/host';
+import { type Result, thisMachine } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import {
   askedDataDirectory,
@@ -19,6 +19,7 @@ import {
 } from '../data-directory-option.ts';
 import { describeChecks } from '../doctor-command.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
+import { lazyTurnServer } from '../serving/turn-server.ts';
 import { paintOf, reportError, shown } from '../terminal.ts';
 
 interface Global {
@@ -109,7 +110,9 @@ Exit codes: 0 done, 1 an agent does not work or was not installed, 2 usage.`,
       const { register, env } = deskIn(askedDataDirectory(flags.dataDir));
       const asked = agentsToTry({ register }, name);
       if (!asked.ok) return tell(flags, asked, () => {});
-      const checks = await doctorAgents(asked.value, { register, env, ...(launch && { launch }) });
+      const turns = lazyTurnServer(thisMachine().timers);
+      const checks = await doctorAgents(asked.value, { register, env, turns, ...(launch && { launch }) });
+      await turns.close();
       if (flags.json) terminal.print(JSON.stringify({ checks }));
       else if (checks.length === 0)
         terminal.print('No agent is installed. Install one with: signalbox agents add NAME');

@@ -19,6 +19,7 @@ let stepsDone = 0;
 let isCutOff = false;
 let cancel = () => {};
 let tools: ToolServer | undefined;
+let areListed = false;
 
 interface Answer {
   readonly result?: { readonly [key: string]: unknown };
@@ -180,6 +181,7 @@ async function prompted(id: number, blocks: readonly { readonly text: string }[]
     promptsSoFar = 0;
     isCutOff = false;
   }
+  await listTools();
   const turn: Turn = { id, text, stopReason: 'end_turn' };
   if (isCutOff) promptsSoFar--;
   else stepsDone = 0;
@@ -205,20 +207,32 @@ async function all(steps: readonly EchoStep[], turn: Turn): Promise<void> {
   for (const step of steps) await one(step, turn);
 }
 
-/** One request to an MCP server, without a session. */
+/** Asks for the tools of the first MCP server, as a model needs to know them. */
+async function listTools(): Promise<void> {
+  if (tools === undefined || setup.listsNoTools === true || areListed) return;
+  areListed = true;
+  // A server that cannot be reached is noticed when a tool is called.
+  await toolRequest(tools, 'tools/list', {}).catch(() => undefined);
+}
+
 async function toolAnswer(name: string, input: object): Promise<string> {
   if (tools === undefined) return 'no tools were offered';
+  const text = await toolRequest(tools, 'tools/call', { name, arguments: input });
+  const line = /^data: (.*)$/m.exec(text)?.[1] ?? text;
+  const answer = JSON.parse(line) as { readonly result?: { readonly content: readonly { readonly text: string }[] } };
+  return answer.result?.content.map(part => part.text).join('') ?? line;
+}
+
+/** One request to an MCP server, without a session. */
+async function toolRequest({ url, headers: own }: ToolServer, method: string, params: object): Promise<string> {
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
     'mcp-protocol-version': '2025-11-25',
-    ...Object.fromEntries(tools.headers.map(header => [header.name, header.value])),
+    ...Object.fromEntries(own.map(header => [header.name, header.value])),
   };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } });
-  const text = await (await fetch(tools.url, { method: 'POST', headers, body })).text();
-  const line = /^data: (.*)$/m.exec(text)?.[1] ?? text;
-  const answer = JSON.parse(line) as { readonly result?: { readonly content: readonly { readonly text: string }[] } };
-  return answer.result?.content.map(part => part.text).join('') ?? line;
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  return (await fetch(url, { method: 'POST', headers, body })).text();
 }
 
 async function one(step: EchoStep, turn: Turn): Promise<void> {

@@ -97,6 +97,8 @@ export interface EchoSetup {
   readonly protocolVersion?: number;
   /** Connects to no MCP server. */
   readonly noMcp?: boolean;
+  /** Takes MCP servers, and does not ask for their tools. */
+  readonly listsNoTools?: boolean;
   /** Answers nothing. */
   readonly silent?: boolean;
   /** What it does where a prompt says nothing about it: the steps of its first prompt, then of each later one. */
