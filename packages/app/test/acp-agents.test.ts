@@ -207,7 +207,7 @@ describe.skipIf(!sandbox.ok)('an installed agent', () => {
     expect(fs.readFileSync(path.join(work, '.git/config'), 'utf8')).toBe('[core]\n');
     const [asked] = await store.decisions({ run, status: ['open'] });
     const shown = asked?.decision.proposal as { prompt: string; context: { diff: string } } | undefined;
-    expect(shown?.prompt).toContain('It changed .git/config: git runs programs named there, outside of the sandbox.');
+    expect(shown?.prompt).toContain('It changed what git runs outside of the sandbox: .git/config (core.x = ).');
     expect(shown?.context.diff).toContain('+++ .git/config');
     const resolution = { ...approve, resolutionType: 'choose_option', chosenOptionId: 'apply-all' } as const;
     expect(await host.answer(asked?.decision.id as never, { resolution }, 'ada')).toMatchObject({ ok: true });

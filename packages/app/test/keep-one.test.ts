@@ -104,9 +104,12 @@ describe.skipIf(!sandbox.ok)('agents that hold their changes', () => {
     const run = await start('plan', contest(agents, 'apply="check"'));
     expect(await end(run)).toMatchObject({ status: 'waiting' });
     const [asked] = await store.decisions({ run, status: ['open'] });
-    expect(JSON.stringify(asked?.decision.proposal)).toContain(
-      'git runs programs named there, outside of the sandbox. Apply its',
-    );
+    expect(asked?.decision.proposal).toMatchObject({
+      prompt: expect.stringContaining(
+        'It changed what git runs outside of the sandbox: .git/hooks/pre-commit (a hook).',
+      ),
+      context: { programs: [{ path: '.git/hooks/pre-commit', says: 'a hook' }] },
+    });
     const resolution = { rationale: '', actionKind: 'review', resolutionType: 'choose_option' } as const;
     const drop = { resolution: { ...resolution, chosenOptionId: 'drop' } };
     expect(await host.answer(asked?.decision.id as never, drop, 'ada')).toMatchObject({ ok: true });

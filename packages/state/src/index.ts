@@ -60,6 +60,8 @@ export { type RootIdentity, rootAt, rootIdentity } from './filesystem/root-ident
 export { type DirectoryNode, sameNode, type TreeNode } from './filesystem/tree.ts';
 export { loadTree } from './filesystem/tree-codec.ts';
 export { createMemoryUndoLog, openHostUndoLog } from './filesystem/undo-log.ts';
+export type { GitProgram } from './git/git-programs.ts';
+export { programWords } from './git/program-words.ts';
 export { findLayers } from './layers/find-layers.ts';
 export { HELD, type HeldChanges, type HeldChoice, heldChoice, heldIn, isRootMoved } from './layers/held-changes.ts';
 export { INNER, type InnerCalls, type InnerEnd } from './layers/inner-calls.ts';
@@ -69,7 +71,6 @@ export {
   type Layers,
   OtherLayerNeeded,
 } from './layers/layer.ts';
-
 export { probeLayers } from './layers/probe-layers.ts';
 export { runProgram } from './programs/run-program.ts';
 export { systemPath, systemProgram } from './programs/system-programs.ts';
@@ -94,21 +95,18 @@ export {
   sandboxRules,
 } from './sandbox/sandbox-rules.ts';
 export { createSession } from './session/session.ts';
-
 export {
   append,
   defineEvent,
   defineSlice,
   replace,
 } from './session/slice.ts';
-
 export { createExecutionState, type ExecutionState } from './snapshots/execution-state.ts';
 export {
   createResources,
   type ResourceEntry,
   resource,
 } from './snapshots/resources.ts';
-
 export type { KeptFiles } from './snapshots/snapshotable.ts';
 export { restoreAll } from './snapshots/two-phase-restore.ts';
 export { editFile, readFile, writeFile } from './tools/at-hand/file-tools.ts';

@@ -21,6 +21,7 @@ const tried = [
     'confined-command',
     'descriptors',
     'filesystem-contract',
+    'git-programs',
     'hostile-commands',
     'layer-closed',
     'layer-crash',

@@ -3,7 +3,6 @@ import type { AgentOutcome, AgentRunner, AgentSession, Assignment, TaskError } f
 import type { HeldChoice, ToolOutcome } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import { answerCheckOf } from '../attempt/answer-check.ts';
-import { gitPrograms } from '../attempt/git-programs.ts';
 import { heldChoiceOf, heldQuestion, reviewQuestion } from '../attempt/held-changes.ts';
 import { plainData } from '../attempt/plain-data.ts';
 import { createRedactor } from '../attempt/redaction.ts';
@@ -13,7 +12,6 @@ import { checkTurn, type TurnCheck } from '../attempt/turn-check.ts';
 import { secretsOf } from './agent-home.ts';
 import type { AcpPorts, ChosenAgent } from './agent-process.ts';
 import { runTurn, type TurnContext, type TurnEnd } from './agent-turn.ts';
-import { gitTraces } from './layer-traces.ts';
 import { type LeftSession, leftSession } from './left-session.ts';
 import { canContinue } from './session-opening.ts';
 import { AGENT_TURN, readTurns } from './turn-history.ts';
@@ -78,12 +76,10 @@ async function attempt(
   };
   const { apply = 'auto' } = assignment;
   const isHeld = apply !== 'auto' || assignment.check !== undefined;
-  let hasGitPrograms = false;
   const turn = turnTool(
-    () => isHeld || hasGitPrograms,
+    () => isHeld,
     async place => {
       end = undefined;
-      hasGitPrograms = false;
       isUntouched = false;
       crash = undefined;
       if (isHeld && place.layer === undefined) {
@@ -92,10 +88,7 @@ async function attempt(
       }
       try {
         ({ end, isUntouched } = await runTurn(context, place));
-        if (end.kind === 'answered') {
-          hasGitPrograms = place.layer !== undefined && gitTraces(place.layer.directory, place.root).length > 0;
-          await keep({ v: 1, kind: 'answer', call, output: end.output });
-        }
+        if (end.kind === 'answered') await keep({ v: 1, kind: 'answer', call, output: end.output });
         return end;
       } catch (cause) {
         crash = { cause };
@@ -186,7 +179,7 @@ async function attempt(
     for (;;) {
       const held = tools.held?.(call);
       if (held === undefined) return failed(await gone('They are not there any more.'));
-      const programs = gitPrograms(held.changes.map(({ path }) => path));
+      const { programs = [] } = held;
       const isReview = (isHeld || programs.length > 0) && (apply === 'hold' || held.conflicts.length === 0);
       const diff = isReview ? ((await tools.heldDiff?.(call)) ?? '') : '';
       const check = isReview ? await checked(tools) : undefined;
@@ -194,13 +187,14 @@ async function attempt(
       const isUnfit = apply === 'auto' && check?.passed === false;
       if (isReview && (apply === 'never' || apply === 'hold' || isUnfit)) {
         await keep({ v: 1, kind: 'changes', call, applied: false, diff, ...(check && { check }) });
-        if (apply !== 'hold') await tools.settle?.(call, 'drop');
+        if (apply !== 'hold') await tools.settle?.(call, 'drop', 'plan');
         if (check !== undefined && isUnfit) return failed(await dropped(checkFailed(check)));
         return ended({ status: 'succeeded', value: null, warnings: [] }, tools);
       }
       let choice: HeldChoice = 'apply-all';
-      if (!isReview || apply === 'ask' || programs.length > 0) {
-        const shown = { title: row.title, diff, programs, ...(check && { check }) };
+      const isAsked = !isReview || apply === 'ask' || programs.length > 0;
+      if (isAsked) {
+        const shown = { title: row.title, diff, ...(check && { check }) };
         const answer = await session.decide(isReview ? reviewQuestion(call, held, shown) : heldQuestion(call, held));
         if (answer === undefined) {
           await keep({ v: 1, kind: 'waiting', calls: [call] });
@@ -208,7 +202,7 @@ async function attempt(
         }
         choice = heldChoiceOf(answer);
       }
-      const outcome = await tools.settle?.(call, choice);
+      const outcome = await tools.settle?.(call, choice, isAsked ? 'person' : 'plan');
       if (outcome === undefined) continue;
       if (outcome.status === 'succeeded') return ended(outcome, tools);
       return failed(await gone(outcome.error.message));

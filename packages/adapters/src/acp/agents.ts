@@ -1,4 +1,3 @@
-export { gitPrograms } from '../attempt/git-programs.ts';
 export { heldChoiceOf, heldQuestion, reviewQuestion } from '../attempt/held-changes.ts';
 export { type TurnCheck, turnCheck } from '../attempt/turn-check.ts';
 export { withEndpoint } from './agent-endpoint.ts';

@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { gitPrograms } from '../attempt/git-programs.ts';
 
 /** How many entries are looked at: enough to name some, whatever the agent left. */
 const MAX_ENTRIES = 10_000;
@@ -23,36 +22,6 @@ export function layerTraces(layer: string, root: string): readonly string[] {
   };
   look('');
   return found;
-}
-
-/** Which of the files that name programs for git are not as they are in the layer's root. */
-export function gitTraces(layer: string, root: string): readonly string[] {
-  const written: string[] = [];
-  const look = (path: string) => {
-    for (const entry of entriesIn(`${layer}/upper/${path}`) ?? []) {
-      const at = path === '' ? entry.name : `${path}/${entry.name}`;
-      written.push(at);
-      if (entry.isDirectory()) look(at);
-    }
-  };
-  look('');
-  return gitPrograms(written).filter(path => {
-    const [now, below] = [`${layer}/upper/${path}`, `${root}/${path}`].map(at =>
-      fs.lstatSync(at, { throwIfNoEntry: false }),
-    );
-    if (now?.isDirectory() === true && below?.isDirectory() === true)
-      return now.mode !== below.mode || entriesIn(`${layer}/upper/${path}`) === undefined;
-    return now?.isFile() !== true || below?.isFile() !== true || !isSame(`${layer}/upper/${path}`, `${root}/${path}`);
-  });
-}
-
-/** Undefined for a directory that the agent closed. */
-function entriesIn(directory: string): readonly fs.Dirent[] | undefined {
-  try {
-    return fs.readdirSync(directory, { withFileTypes: true });
-  } catch {
-    return undefined;
-  }
 }
 
 const BLOCK = 1 << 20;

@@ -15,7 +15,7 @@ export interface AgentTools {
   heldDiff?(call: string): Promise<string>;
   /** Runs a command for the shell on the directory with the held changes of a call. What it writes is dropped. */
   check?(call: string, command: string, signal: AbortSignal): Promise<HeldCheck>;
-  /** Ends a call whose changes are held. Undefined if the directory changed again: the person must be asked again. */
-  settle?(call: string, choice: HeldChoice): Promise<ToolOutcome | undefined>;
+  /** Ends a call whose changes are held. Changes that git would run are applied only if a person chose. Undefined if the directory changed again: the person must be asked again. */
+  settle?(call: string, choice: HeldChoice, by: 'person' | 'plan'): Promise<ToolOutcome | undefined>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Json, Resolution } from '@signalbox/model';
 import type { AgentQuestion } from '@signalbox/runs';
-import { type HeldChanges, type HeldChoice, heldChoice, isRootMoved } from '@signalbox/state';
+import { type HeldChanges, type HeldChoice, heldChoice, isRootMoved, programWords } from '@signalbox/state';
 import type { TurnCheck } from './turn-check.ts';
 
 const SHOWN = 50;
@@ -28,9 +28,15 @@ export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
     call: `${call}:changes:${held.round}`,
     kind: 'choice',
     proposal: {
-      prompt: `${whyAgain(held, owner)}${maker}'s changes conflict with what someone else did to ${namedOf(each)}. Nothing was applied. What should become of ${owner}'s changes?`,
+      prompt: `${whyAgain(held, owner)}${maker}'s changes conflict with what someone else did to ${namedOf(each)}.${programWarning(held)} Nothing was applied. What should become of ${owner}'s changes?`,
       options: options.map(option => ({ ...option })),
-      context: { directory: held.root, changes: held.changes.length, conflicts, total: each.length },
+      context: {
+        directory: held.root,
+        changes: held.changes.length,
+        conflicts,
+        total: each.length,
+        ...programContext(held),
+      },
     },
   };
 }
@@ -43,8 +49,6 @@ export function reviewQuestion(
     readonly title: string;
     readonly diff: string;
     readonly check?: TurnCheck;
-    /** Paths that name programs which git runs. */
-    readonly programs: readonly string[];
   },
 ): AgentQuestion {
   const options: readonly { readonly id: HeldChoice; readonly label: string }[] = [
@@ -54,26 +58,33 @@ export function reviewQuestion(
   const paths = [...new Set(held.changes.map(({ path }) => shownPath(path)))];
   const what = paths.length === 1 ? '1 change' : `${paths.length} changes`;
   const checked = of.check === undefined ? '' : ` Its check ${of.check.says}.`;
-  const [first = '', ...others] = of.programs;
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  const warning =
-    first === ''
-      ? ''
-      : ` It changed ${shownPath(first)}${more}: git runs programs named there, outside of the sandbox.`;
   return {
     call: `${call}:review:${held.round}`,
     kind: 'choice',
     proposal: {
-      prompt: `${of.title} is done.${checked}${warning} Apply its ${what}?`,
+      prompt: `${of.title} is done.${checked}${programWarning(held)} Apply its ${what}?`,
       options: options.map(option => ({ ...option })),
       context: {
         directory: held.root,
         paths: paths.slice(0, SHOWN),
         total: paths.length,
         ...(of.check && { check: of.check }),
+        ...programContext(held),
         diff: of.diff,
       },
     },
+  };
+}
+
+/** What git would run because of held changes, as a sentence; empty if nothing. */
+function programWarning({ programs = [] }: HeldChanges): string {
+  return programs.length === 0 ? '' : ` It changed ${programWords(programs)}.`;
+}
+
+function programContext({ programs = [] }: HeldChanges): { readonly programs?: Json } {
+  if (programs.length === 0) return {};
+  return {
+    programs: programs.slice(0, SHOWN).map(({ path, says }) => ({ path: shownPath(path), says: says.toWellFormed() })),
   };
 }
 

@@ -13,12 +13,14 @@ export function rollbackWords(rollback: Rollback): string {
     case 'restored': {
       const except = [...rollback.opaqueChanged, ...rollback.lost, ...(rollback.left ?? [])];
       const undone = except.length === 0 ? '' : `, except for ${named(except)}`;
+      const aside = rollback.setAside ?? [];
+      const moved = aside.length === 0 ? '' : ` What it left for git to run was set aside: ${named(aside)}.`;
       const kept = rollback.kept?.paths ?? [];
       const saved =
         kept.length === 0
           ? ''
           : ` A person may have worked there too, so what that overwrote or removed is kept and can be brought back: ${named(kept)}.`;
-      return ` What it changed was undone${undone}.${saved}`;
+      return ` What it changed was undone${undone}.${moved}${saved}`;
     }
     case 'dropped':
       return ' Nothing that it changed was applied.';

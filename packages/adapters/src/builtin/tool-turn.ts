@@ -1,8 +1,8 @@
-import { type Json, type JsonObject, json, type Resolution } from '@signalbox/model';
+import { cutAtWord, type Json, type JsonObject, json, type Resolution } from '@signalbox/model';
 import type { AgentOutcome, AgentSession, Assignment } from '@signalbox/runs';
 import { type AnyTool, isAllowed, needsApproval, type ToolOutcome } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
-import { heldChoiceOf, heldQuestion } from '../attempt/held-changes.ts';
+import { heldChoiceOf, heldQuestion, reviewQuestion } from '../attempt/held-changes.ts';
 import { plainData } from '../attempt/plain-data.ts';
 import { rollbackWords } from '../attempt/rollback-words.ts';
 import { canceledFailure, failed, taskFailure } from '../attempt/task-failure.ts';
@@ -132,20 +132,32 @@ async function runCall(call: TurnCall, answer: Resolution | undefined, context: 
   return executed(call, input, permission.modified ? permission : undefined, context);
 }
 
-/** A call whose changes conflict with somebody else's: a person decides about them. */
+/** A call whose changes conflict with somebody else's, or that git would run: a person decides about them. */
 async function settledByPerson(call: TurnCall, context: ToolTurnContext): Promise<Run> {
   const { session, tools, keep } = context;
   for (;;) {
     const held = tools.held?.(call.id);
     if (held === undefined) return refused('What it changed met changes of somebody else, and is not there any more.');
-    const answer = await session.decide(heldQuestion(call.id, held));
+    const isReview = held.conflicts.length === 0;
+    const shown = {
+      title: `The command ${shownCommand(call)}`,
+      diff: isReview ? ((await tools.heldDiff?.(call.id)) ?? '') : '',
+    };
+    const answer = await session.decide(isReview ? reviewQuestion(call.id, held, shown) : heldQuestion(call.id, held));
     if (answer === undefined) {
       await keep({ v: 1, kind: 'waiting', calls: [call.id] });
       return { over: { kind: 'blocked', reason: 'approval_required:choice' } };
     }
-    const outcome = await tools.settle?.(call.id, heldChoiceOf(answer));
+    const outcome = await tools.settle?.(call.id, heldChoiceOf(answer), 'person');
     if (outcome !== undefined) return { ending: endingOf(outcome, call.part.input, undefined) };
   }
+}
+
+const MOST_SHOWN = 200;
+
+function shownCommand({ begun, part }: TurnCall): string {
+  const { command } = begun?.input ?? part.input;
+  return JSON.stringify(cutAtWord(Array.isArray(command) ? command.join(' ') : part.toolName, MOST_SHOWN));
 }
 
 async function executed(

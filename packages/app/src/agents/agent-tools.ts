@@ -99,7 +99,7 @@ interface ToolBench {
   /** The files of held changes against those of the directory now. */
   heldDiff(call: string): Promise<string>;
   check(call: string, command: string, signal: AbortSignal): Promise<HeldCheck>;
-  settle(call: string, choice: HeldChoice): Promise<ToolOutcome | undefined>;
+  settle(call: string, choice: HeldChoice, by: 'person' | 'plan'): Promise<ToolOutcome | undefined>;
   close(): Promise<void>;
 }
 
@@ -189,10 +189,10 @@ export function openAgentTools(
           if (secrets === undefined || !('value' in checked) || checked.value === undefined) return checked;
           return { ...checked, value: JSON.parse(secrets.text(JSON.stringify(checked.value))) as Json };
         },
-        async settle(call, choice) {
+        async settle(call, choice, by) {
           const tool = tools.find(({ name }) => name === heldCall(state, call)?.call.tool);
           if (tool === undefined) return failedToSettle(checkpointUnknown(call, 'pre'));
-          const settled = await settleHeldCall({ state, locks, tool, callId: call, choice });
+          const settled = await settleHeldCall({ state, locks, tool, callId: call, choice, by });
           if (settled.ok) return settled.value;
           return settled.error.code === 'state/conflict' ? undefined : failedToSettle(settled.error);
         },

@@ -1,4 +1,4 @@
-import { gitPrograms, heldChoiceOf, heldQuestion, pastTurn, reviewQuestion } from '@signalbox/adapters/agents';
+import { heldChoiceOf, heldQuestion, pastTurn, reviewQuestion } from '@signalbox/adapters/agents';
 import { Bug, cutAtWord, type ErrorEnvelope, type Json, ok, type Result, type RunId } from '@signalbox/model';
 import { KEEP_NONE, type KeepNode, type Kept, type TaskOutcome } from '@signalbox/plan';
 import type { NodeKey, RunReader } from '@signalbox/runs';
@@ -60,10 +60,7 @@ export async function keepOne(ports: KeepPorts, request: RemoteRequest): Promise
     return candidates.find(({ told }) => told.node === chosenOptionId);
   }
 
-  /**
-   * Applies the changes of an attempt. A person is asked if somebody else changed the same since, and before changes that git would run are
-   * applied that nobody saw.
-   */
+  /** Applies the changes of an attempt. A person is asked if somebody else changed the same since, and if git would run some of them. */
   async function applied(candidate: Candidate): Promise<'applied' | 'dropped' | 'waits' | string> {
     const opened = await benchOf(candidate);
     if (!opened.ok) return `${opened.error.message} ${opened.error.suggestion}`;
@@ -76,15 +73,15 @@ export async function keepOne(ports: KeepPorts, request: RemoteRequest): Promise
         const held = bench.held(call);
         if (held === undefined) return `The changes of node ${candidate.told.node} are not there any more.`;
         let choice: HeldChoice = 'apply-all';
-        const programs = apply === 'check' ? gitPrograms(held.changes.map(({ path }) => path)) : [];
-        if (held.conflicts.length > 0 || programs.length > 0) {
-          const shown = { title: candidate.told.node, diff: await bench.heldDiff(call), programs };
+        const isAsked = held.conflicts.length > 0 || held.programs !== undefined;
+        if (isAsked) {
+          const shown = { title: candidate.told.node, diff: await bench.heldDiff(call) };
           const question = held.conflicts.length > 0 ? heldQuestion(call, held) : reviewQuestion(call, held, shown);
           const answer = await ask(question.call, question.proposal);
           if (answer === undefined) return 'waits';
           choice = heldChoiceOf(answer);
         }
-        const outcome = await bench.settle(call, choice);
+        const outcome = await bench.settle(call, choice, isAsked ? 'person' : 'plan');
         if (outcome === undefined) continue;
         if (outcome.status === 'succeeded') return 'applied';
         return choice === 'drop' ? 'dropped' : outcome.error.message;
@@ -98,7 +95,7 @@ export async function keepOne(ports: KeepPorts, request: RemoteRequest): Promise
     const opened = await benchOf(candidate);
     // What cannot be dropped now is removed with its run.
     if (!opened.ok) return;
-    if (opened.value.held(candidate.call) !== undefined) await opened.value.settle(candidate.call, 'drop');
+    if (opened.value.held(candidate.call) !== undefined) await opened.value.settle(candidate.call, 'drop', 'plan');
     await opened.value.close();
   }
 

@@ -1,5 +1,6 @@
-import { type ErrorEnvelope, failure, type Result } from '@signalbox/model';
+import { type Digest, type ErrorEnvelope, failure, type Result } from '@signalbox/model';
 import type { CallChanges } from '../checkpoints/call-changes.ts';
+import type { GitGuard } from '../git/git-guard.ts';
 import type { Layering } from '../layers/layering.ts';
 import type { UndoneChanges } from '../layers/undo-changes.ts';
 import { defineResource } from '../snapshots/resources.ts';
@@ -56,6 +57,8 @@ export interface Filesystem extends Files, Snapshotable<FilesystemSnapshot> {
   locate(path: string): Result<string, FileError>;
   /** Other paths under the root that name the same files as these do (hard links). */
   linkedPaths(paths: readonly string[], signal?: AbortSignal): Promise<readonly string[]>;
+  /** Watches what git would run while a call changes some paths, or anything. Absent if files are not on disk. */
+  guard?(before: FilesystemSnapshot, paths: readonly string[] | undefined): Promise<GitGuard>;
   /** Records that a call begins. Refused while an earlier one on this root has neither ended nor been recovered. */
   begin(call: FileCall): Promise<Result<{ readonly startedAt: number }, StateError>>;
   /** Records that the process of a call is alive. */
@@ -73,6 +76,8 @@ export interface FileCall {
   readonly tool: string;
   readonly before: FilesystemSnapshot;
   readonly paths?: readonly string[];
+  /** What git ran before it, if it may change that. */
+  readonly programs?: Digest | undefined;
   /** What the call is charged to. */
   readonly evaluation?: string;
 }

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import * as z from 'zod';
+import { type GitGuard, type GuardPorts, guardAgain, guardAll, guardPaths } from '../git/git-guard.ts';
 import type { Layers } from '../layers/layer.ts';
 import { createLayering } from '../layers/layering.ts';
 import { databasesOpen, openDatabases } from '../layers/open-databases.ts';
@@ -60,6 +61,8 @@ export interface HostFilesystem extends Filesystem {
   readonly root: string;
   /** Why the root's path no longer leads to the root; undefined if it still does. */
   replaced(): StateError | undefined;
+  /** The guard of a call whose process died. */
+  guardAgain(picture: Digest): Promise<GitGuard | undefined>;
   /** The kept files, including writes up to the moment a restore moved them into a staging directory. */
   keepLate(kept: KeptFiles, steps: readonly RestoreStep[], staging: string): Promise<KeptFiles>;
 }
@@ -146,6 +149,7 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       },
     });
 
+  const guarding: GuardPorts = { root, store, files, look: () => look(undefined) };
   const keyOf = (callId: string) => `${root}\n${callId}`;
   const put = async (record: UndoRecord): Promise<void> => {
     await undoLog.put(record);
@@ -305,6 +309,8 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       return loaded.ok ? ok({ tree: loaded.value }) : loaded;
     },
     equivalent: (a, b) => sameNode(a.tree, b.tree),
+    guard: (before, paths) => (paths === undefined ? guardAll(guarding, before.tree) : guardPaths(guarding, paths)),
+    guardAgain: picture => guardAgain(guarding, picture),
     async begin(call) {
       const replaced = checkRoot();
       if (replaced !== undefined) return err(replaced);

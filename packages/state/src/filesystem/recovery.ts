@@ -207,7 +207,13 @@ async function rollBack(
   const restored = await restoreUnlessMoved(() => tree.stage(before, { id: record.callId, left: 'present', ...scope }));
   if (!restored.ok) return { kind: 'failed', error: restored.error satisfies StateError };
   const { lost, kept, left } = restored.value;
-  return { kind: 'rolled-back', lost, kept, left };
+  return { kind: 'rolled-back', lost, kept, left: [...left, ...(await programsTakenBack(work, tree, endedAt))] };
+}
+
+/** What the call left for git to run is set aside; returns where. */
+async function programsTakenBack(work: FilesWork, tree: HostFilesystem, until: number): Promise<readonly string[]> {
+  const guard = work.programs === undefined ? undefined : await tree.guardAgain(work.programs);
+  return guard === undefined ? [] : guard.takeBack(await guard.changed(), until);
 }
 
 const AFTER_EVERYTHING = Number.MAX_SAFE_INTEGER;

@@ -30,6 +30,8 @@ const undoRecord = z.strictObject({
       identity: z.string().optional(),
       before: digest.nullable(),
       paths: z.array(z.string()).optional(),
+      /** What git ran before the call, in the store. */
+      programs: digest.optional(),
       /** When the call's process ended or was last known to be alive, on the clock of the root's filesystem. */
       endedAt: z.number().optional(),
       /** The name of the staging directory, if its usual one was taken. */

@@ -8,7 +8,7 @@ import type { UndoRecord } from './undo-log.ts';
 /** The record of a call that begins, or of a restore on its own. */
 export function filesRecord(
   id: string,
-  call: Pick<FileCall, 'id' | 'tool' | 'paths' | 'evaluation'>,
+  call: Pick<FileCall, 'id' | 'tool' | 'paths' | 'evaluation' | 'programs'>,
   root: string,
   identity: string,
   before: Digest | null,
@@ -24,7 +24,7 @@ export function filesRecord(
     tool,
     startedAt,
     ...charged,
-    work: { kind: 'files', root, identity, before, ...limit },
+    work: { kind: 'files', root, identity, before, ...limit, ...defined({ programs: call.programs }) },
   };
 }
 

@@ -5,6 +5,7 @@ import { type ClosedPaths, lookIntoClosed } from '../filesystem/closed-paths.ts'
 import type { ContentStore } from '../filesystem/content-store.ts';
 import type { HostFiles } from '../filesystem/host-files.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
+import type { GitProgram } from '../git/git-programs.ts';
 import { newerInside, syncMany } from './apply-changes.ts';
 import { instantNear } from './filesystem-instant.ts';
 import type { Layer } from './layer.ts';
@@ -44,6 +45,8 @@ const heldChangesV1 = z.strictObject({
   root: z.string(),
   place: z.strictObject({ dev: z.string(), ino: z.string() }),
   changes: z.array(layerChange),
+  /** What git would run because of them: a person must have seen it before they are applied. */
+  programs: z.array(z.strictObject({ path: z.string(), says: z.string() })).optional(),
   conflicts: z.array(
     layerConflict.extend({
       /** The root's current version and the layer's, with contents in the store. */
@@ -68,7 +71,7 @@ export const HELD = 'held.json';
 export async function holdChanges(
   layer: Pick<Layer, 'id' | 'root' | 'place' | 'directory'>,
   call: HeldChanges['call'],
-  set: ChangeSet,
+  set: ChangeSet & { readonly programs?: readonly GitProgram[] },
   ports: HoldPorts,
 ): Promise<HeldChanges> {
   const contents = set.changes.flatMap(change =>
@@ -77,7 +80,8 @@ export async function holdChanges(
   await syncMany(ports.files, contents, layer.directory);
   const { id, root, place } = layer;
   const first = { round: 0, shownAt: String(await instantNear(root, layer.directory)) };
-  const facts = { version: 1 as const, layer: id, call, ...first, root, place, changes: [...set.changes] };
+  const programs = set.programs === undefined || set.programs.length === 0 ? {} : { programs: [...set.programs] };
+  const facts = { version: 1 as const, layer: id, call, ...first, root, place, changes: [...set.changes], ...programs };
   return shown({ ...facts, conflicts: [] }, set.conflicts, layer.directory, ports);
 }
 

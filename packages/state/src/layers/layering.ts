@@ -9,6 +9,8 @@ import { isWithin } from '../filesystem/path-locks.ts';
 import { reasonOf } from '../filesystem/system-reason.ts';
 import type { DirectoryNode } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
+import { type GitProgram, newGitPrograms } from '../git/git-programs.ts';
+import { watchedPlaces } from '../git/git-watch.ts';
 import { conflict, restoreFailed, type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
 import { type AppliedChanges, type ApplyResult, applyChanges, isPlace, rootMoved } from './apply-changes.ts';
@@ -64,6 +66,11 @@ export interface LayerFailed {
   readonly kept?: KeptFiles;
 }
 
+interface HeldSettling extends Pick<LayerCall, 'startedAt' | 'checkpoints'> {
+  /** Who chose. Without a person, changes that git would run are not applied. */
+  readonly by?: 'person' | 'plan';
+}
+
 /** Calls on layers of one directory. The root is locked while changes are applied, not while commands run. */
 export interface Layering {
   open(call?: CallOfLayer): Promise<Result<Layer, NoLayerError>>;
@@ -82,7 +89,7 @@ export interface Layering {
   settleHeld(
     callId: string,
     choice: HeldChoice,
-    call: Pick<LayerCall, 'startedAt' | 'checkpoints'>,
+    call: HeldSettling,
   ): Promise<Result<LayerApplied | { readonly kind: 'dropped' }, StateError>>;
 }
 
@@ -167,16 +174,17 @@ export function createLayering(options: LayeringOptions): Layering {
       if (view === undefined) return { kind: 'failed', error: snapshotFailed('the layer was never entered') };
       // Checked before and after: reading another directory says nothing about the root.
       const replaced = () => (isPlace(root, layer.place) ? undefined : (options.checkRoot() ?? rootMoved(root)));
-      let set: ChangeSet;
+      let set: ChangeSet & { readonly programs: readonly GitProgram[] };
       try {
         const moved = replaced();
         if (moved !== undefined) return { kind: 'failed', error: moved };
-        set = readChanges(layer, view);
+        const read = readChanges(layer, view);
+        set = { ...read, programs: await programsOf(view, read.changes) };
       } catch (cause) {
         return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
       }
       layer.leave();
-      const hold = async (conflicted: ChangeSet): Promise<LayerResult> => {
+      const hold = async (conflicted: typeof set): Promise<LayerResult> => {
         const { id, tool, evaluation, value } = call;
         const told = defined({ evaluation, value });
         const own = { id, key: keyOf(id), tool, ...told };
@@ -187,12 +195,13 @@ export function createLayering(options: LayeringOptions): Layering {
       try {
         const moved = replaced();
         if (moved !== undefined) return { kind: 'failed', error: moved };
-        if (set.conflicts.length > 0 || (call.hold === true && set.changes.length > 0)) return await hold(set);
+        const isHeld = set.conflicts.length > 0 || set.programs.length > 0;
+        if (isHeld || (call.hold === true && set.changes.length > 0)) return await hold(set);
         const stretches = (await inner?.stretches()) ?? [];
         const done = await apply(layer, set.changes, call, { stretches, disputed: [] });
         if (done.kind !== 'changed') return done;
         // Somebody was faster than a step: nothing is applied, and the set is unchanged.
-        return await hold({ changes: set.changes, conflicts: conflictsAt(set.changes, done.paths) });
+        return await hold({ ...set, conflicts: conflictsAt(set.changes, done.paths) });
       } catch (cause) {
         return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
       }
@@ -213,10 +222,15 @@ export function createLayering(options: LayeringOptions): Layering {
     },
   };
 
+  async function programsOf(view: string, changes: readonly LayerChange[]): Promise<readonly GitProgram[]> {
+    const paths = changes.map(({ path }) => path);
+    return newGitPrograms({ at: root, root }, { at: view, root }, paths, await watchedPlaces(root));
+  }
+
   async function settleHeld(
     callId: string,
     choice: HeldChoice,
-    facts: Pick<LayerCall, 'startedAt' | 'checkpoints'>,
+    { by, ...facts }: HeldSettling,
   ): Promise<Result<LayerApplied | { readonly kind: 'dropped' }, StateError>> {
     const held = heldOf(callId);
     if (held === undefined) return err(snapshotFailed(`call ${callId} has no changes that are held`));
@@ -225,6 +239,7 @@ export function createLayering(options: LayeringOptions): Layering {
       layers.remove(held.layer);
       return ok({ kind: 'dropped' });
     }
+    if (by !== 'person' && held.programs !== undefined) return err(programsUnseen(callId));
     const again = async () => {
       const shown = isPlace(root, held.place)
         ? await shownAgain(held, choice, directory, { files, store })
@@ -251,6 +266,10 @@ export function createLayering(options: LayeringOptions): Layering {
     };
     return ok({ ...done, applied: { ...done.applied, finish } });
   }
+}
+
+function programsUnseen(callId: string): StateError {
+  return snapshotFailed(`git would run some of the changes of call ${callId}, and no person has seen them`);
 }
 
 /** Paths that changed after they were checked, each with its change. */

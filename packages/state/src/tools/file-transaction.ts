@@ -3,6 +3,7 @@ import type { FileCall, Filesystem, FilesystemSnapshot } from '../filesystem/fil
 import { filesystem } from '../filesystem/filesystem.ts';
 import { replacementOf } from '../filesystem/regular-file.ts';
 import { thrownReason } from '../filesystem/system-reason.ts';
+import type { GitProgram } from '../git/git-programs.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import { type StateError, snapshotFailed } from '../snapshots/snapshot-error.ts';
@@ -15,6 +16,8 @@ export interface FileTransaction {
   readonly pre: CompositeSnapshot;
   /** Everything that the call may change, if known. */
   readonly paths: readonly string[] | undefined;
+  /** What git would run because of the changes, which nobody was asked about. */
+  programs(): Promise<readonly GitProgram[]>;
   /** The changes stay. */
   commit(): Promise<Result<void, StateError>>;
   /** The changes are undone, even after a commit. */
@@ -51,8 +54,12 @@ export async function beginFileTransaction(
   const captured = pre.value;
   const before = filesIn(captured);
   const charged = call.evaluation === undefined ? {} : { evaluation: call.evaluation };
+  const guarded = await attempt(async () => ok(await files?.guard?.(before, paths)));
+  if (!guarded.ok) return guarded;
+  const guard = guarded.value;
   const begun = await attempt(
-    async () => files?.begin({ id, tool, before, ...scope, ...charged }) ?? ok({ startedAt: 0 }),
+    async () =>
+      files?.begin({ id, tool, before, ...scope, ...charged, programs: guard?.picture }) ?? ok({ startedAt: 0 }),
   );
   if (!begun.ok) return begun;
   // Only for a call that may have changed anything must its changes be separated from later ones by others.
@@ -69,6 +76,7 @@ export async function beginFileTransaction(
     pre: captured,
     paths,
     commit,
+    programs: async () => guard?.changed() ?? [],
     async rollback() {
       stopBeating();
       // From here on, a crash finds a call whose process had ended, so its changes can be separated from later ones.
@@ -83,12 +91,17 @@ export async function beginFileTransaction(
       if (restored.ok) {
         const opaqueChanged = (await files?.changedOpaque(before, begun.value.startedAt)) ?? [];
         const { lost, kept, left } = restored.value;
+        const aside = await attempt(async () =>
+          ok((await guard?.takeBack(await guard.changed(), ended.endedAt ?? Number.MAX_SAFE_INTEGER)) ?? []),
+        );
+        if (!aside.ok) return { kind: 'failed', error: aside.error };
         return {
           kind: 'restored',
           opaqueChanged,
           lost,
           ...(kept !== null && { kept }),
           ...(left.length > 0 && { left }),
+          ...(aside.value.length > 0 && { setAside: aside.value }),
         };
       }
       if (restored.error.code !== 'state/conflict') return { kind: 'failed', error: restored.error };

@@ -27,6 +27,8 @@ export async function settleHeldCall(options: {
   readonly tool: AnyTool;
   readonly callId: string;
   readonly choice: HeldChoice;
+  /** Who chose. Without a person, changes that git would run are not applied. */
+  readonly by?: 'person' | 'plan';
   readonly signal?: AbortSignal;
 }): Promise<Result<ToolOutcome, HeldCallError>> {
   const { state, tool, callId, choice } = options;
@@ -37,6 +39,7 @@ export async function settleHeldCall(options: {
   if (!lock.ok) return lock;
   try {
     const done = await files.layering.settleHeld(callId, choice, {
+      ...(options.by && { by: options.by }),
       startedAt: state.clock.now(),
       checkpoints: state.checkpoints?.file ?? null,
     });

@@ -3,6 +3,7 @@ import type { FilesystemSnapshot } from '../filesystem/filesystem.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import { shownPath } from '../filesystem/path-name.ts';
 import { EMPTY_DIRECTORY } from '../filesystem/tree.ts';
+import { programWords } from '../git/program-words.ts';
 import type { HeldChanges } from '../layers/held-changes.ts';
 import type { InnerCalls } from '../layers/inner-calls.ts';
 import { type LayerEntry, LayerRefused, OtherLayerNeeded } from '../layers/layer.ts';
@@ -156,8 +157,9 @@ const SHOWN = 10;
 function heldVerdict(call: ProviderToolCall, held: HeldChanges): Verdict {
   const paths = [...new Set(held.conflicts.map(({ path }) => path))];
   if (paths.length === 0) {
+    const git = held.programs === undefined ? '' : `: they change ${programWords(held.programs)}`;
     const waits = failure('tool/conflict', {
-      message: `call ${call.id} of ${call.name} succeeded, and its changes wait for a person`,
+      message: `call ${call.id} of ${call.name} succeeded, and its changes wait for a person${git}`,
       suggestion: 'They are kept until a person decides.',
     });
     return {

@@ -45,6 +45,8 @@ export type Rollback =
       readonly kept?: KeptFiles;
       /** Changes by others after the call's process had ended: left alone. */
       readonly left?: readonly string[];
+      /** What the call left for git to run, under names that git does not use. */
+      readonly setAside?: readonly string[];
     }
   /** The handler was told to stop and still runs: its directory stays locked, and is restored once it has ended. */
   | { readonly kind: 'waiting' }

@@ -5,6 +5,8 @@ import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import type { Recovery } from '../filesystem/recovery.ts';
 import { thrownReason } from '../filesystem/system-reason.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
+import type { GitProgram } from '../git/git-programs.ts';
+import { programWords } from '../git/program-words.ts';
 import type { SessionTransaction } from '../session/session-transaction.ts';
 import type { ToolInvocation } from '../session/tool-invoked.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
@@ -184,6 +186,9 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
         return waiting;
       }
       let verdict = judged(call, tool, end, NOTHING);
+      const programs = verdict.succeeded ? await transaction.value.programs() : [];
+      if (programs.length > 0)
+        verdict = judged(call, tool, { kind: 'threw', cause: new Error(unseen(programs)) }, NOTHING);
       if (verdict.succeeded) {
         const kept = await commit();
         verdict = kept.ok
@@ -320,6 +325,10 @@ function notBegun(call: ProviderToolCall, error: ErrorEnvelope): ToolFailure {
     suggestion: error.suggestion,
     retry: error.retry,
   });
+}
+
+function unseen(programs: readonly GitProgram[]): string {
+  return `it changed ${programWords(programs)}. A person must see that first, which is possible only for commands on a layer`;
 }
 
 function deadlinePassed(): PromptEvaluationError {
