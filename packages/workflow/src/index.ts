@@ -24,6 +24,7 @@ export { shapeFaults } from './compile/shape-check.ts';
 export { idStatusOf, type SourceKind, suggestedIdOf } from './compile/workflow-id.ts';
 export type { KnownCapabilities } from './interpret/capability-judgement.ts';
 export { nextIntentOf } from './interpret/confirmation.ts';
+export { recordedWarnings, traceWithWarnings } from './interpret/decision-trace.ts';
 export { interpret, type Next } from './interpret/interpreter.ts';
 export { faultReason, type InterpreterFault } from './interpret/interpreter-fault.ts';
 export type { StepOutput } from './interpret/loop-decision.ts';
@@ -96,6 +97,7 @@ export { readBundle } from './session/bundle-reading.ts';
 
 export { planCheckpoint } from './session/checkpoint-plan.ts';
 export { boundTrace } from './session/decision-trace.ts';
+export type { TraceEntry } from './session/event-data.ts';
 export {
   type DedupeKey,
   type DomainEvent,

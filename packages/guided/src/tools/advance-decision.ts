@@ -35,6 +35,8 @@ import {
   planPreferences,
   projectCapabilities,
   projectGaps,
+  type TraceEntry,
+  traceWithWarnings,
   type UserAnswer,
   type Warning,
 } from '@signalbox/workflow';
@@ -161,8 +163,10 @@ export function decideAdvance(
     capabilities: judgement.observed === undefined ? [] : [judgement.observed],
     divergences: assumedChoices(output, judgement.warnings, pending.stepId),
   };
+  const traced = (trace: readonly TraceEntry[]) => traceWithWarnings(lasting(judgement.warnings), trace);
   if (judgement.kind === 'blocked') {
-    return record({ outcome: { kind: 'blocked', blockers: judgement.report.blockers }, gaps: judgement.gaps }, extra);
+    const outcome = { kind: 'blocked', blockers: judgement.report.blockers } as const;
+    return record({ outcome, gaps: judgement.gaps, trace: traced([]) }, extra);
   }
   const outputs = outputsOfTurn(reader, events, dag, place.nodeId, pending);
   if (!outputs.ok) return outputs;
@@ -173,12 +177,17 @@ export function decideAdvance(
     { context, outputs: outputs.value, autonomy: preferences.autonomy },
   );
   if (!next.ok) return record(blockedBy(next.error), extra);
-  const { trace } = next.value;
+  const trace = traced(next.value.trace);
   const gaps = [...judgement.gaps, ...next.value.gaps];
   if (next.value.kind === 'blocked') {
     return record({ outcome: { kind: 'blocked', blockers: next.value.report.blockers }, gaps, trace }, extra);
   }
   return record({ outcome: { kind: 'advanced', state: next.value.state }, gaps, trace }, extra);
+}
+
+/** Warnings that the trace records; choices that the agent may make are recorded as divergences. */
+function lasting(warnings: readonly Warning[]): readonly Warning[] {
+  return warnings.filter(({ code }) => code !== 'choice_is_assumable');
 }
 
 type PreferenceChanges = Parameters<typeof planPreferences>[2]['delta'];

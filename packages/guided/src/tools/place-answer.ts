@@ -28,6 +28,7 @@ import {
   projectRunDags,
   type RunDag,
   reasonCodeOf,
+  recordedWarnings,
   recommendationWarnings,
   renderPrompt,
 } from '@signalbox/workflow';
@@ -204,7 +205,15 @@ function warningsAt({ place, events, dag, compiled, preferences, state }: Situat
     ),
     ...(state.kind === 'complete' ? completion(events, place) : []),
     ...assumptions(events, place),
+    ...ignoredDecisions(events, place),
   ];
+}
+
+/** Decisions about loops that counted for none, as recorded with the attempt that led here. */
+function ignoredDecisions(events: readonly DomainEvent[], place: Place): readonly Warning[] {
+  return attemptEvents(events, place)
+    .flatMap(event => (event.kind === 'decision_trace_appended' ? recordedWarnings(event.data.entries) : []))
+    .filter(({ code }) => code === 'loop_decision_ignored');
 }
 
 function answerText(answer: NonNullable<ReturnType<typeof projectGaps>[number]['answer']>): string {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { nodeHasher } from '@signalbox/journal';
-import { canonicalJson, type ErrorEnvelope, err, ok, type Result, type SessionId } from '@signalbox/model';
+import { canonicalJson, defined, type ErrorEnvelope, err, ok, type Result, type SessionId } from '@signalbox/model';
 import {
   type AttemptId,
   boundTrace,
@@ -18,8 +18,10 @@ import {
   type Place,
   type Preferences,
   planStart,
+  recommendationWarnings,
   type SessionPlan,
   type TraceId,
+  traceWithWarnings,
 } from '@signalbox/workflow';
 import { faultOf, invalidCall } from '../sessions/guided-failures.ts';
 import type { SessionWrite } from '../sessions/session-files.ts';
@@ -78,7 +80,9 @@ export function decideStart(
   if (!planned.ok) return planned;
   const { runId, nodeId, snapshots, plan } = planned.value;
   const place = { sessionId, runId, nodeId };
-  const events = [...plan.events, ...beside(place, attemptId, first.value)];
+  const warnings = recommendationWarnings(snapshot, { ...baseline, ...defined(input.preferences ?? {}) });
+  const trace = traceWithWarnings(warnings, first.value.trace);
+  const events = [...plan.events, ...beside(place, attemptId, { ...first.value, trace })];
   return ok({ place, planned: { snapshots, plan: { events } }, workflows: [canonicalJson(snapshot)] });
 }
 

@@ -60,6 +60,15 @@ export function addCondition(
   return conditionId;
 }
 
+/** The contract whose artifacts say whether a loop goes on. */
+export const LOOP_CONTROL = 'wr.contracts.loop_control';
+
+/** The name in the condition of a loop that artifacts control; undefined for any other loop. */
+export function loopNameOf({ conditions }: Compilation, loopId: string): string | undefined {
+  const condition = conditions.get(`loop_${loopId}`);
+  return condition?.kind === 'loop_control' ? condition.loopId : undefined;
+}
+
 /** Registers a required contract, so that it is pinned with the workflow. */
 export function addContract(compilation: Compilation, contractRef: string, at: string): boolean {
   const pack = contractPack(contractRef);

@@ -1,14 +1,20 @@
-import { addCondition, addContract, addFunctions, type Compilation, takeId } from './compilation.ts';
+import {
+  addCondition,
+  addContract,
+  addFunctions,
+  type Compilation,
+  LOOP_CONTROL,
+  loopNameOf,
+  takeId,
+} from './compilation.ts';
 import type { CompiledLoop, ProgramEntry } from './compiled-workflow.ts';
 import { finishedText } from './prompt-text.ts';
 import type { SourceCondition } from './source-format.ts';
 import { compileStep } from './step-pass.ts';
 import type { ExpandedNode } from './template-pass.ts';
-import { delimiterSafe } from './workflow-id.ts';
+import { delimiterSafe, loopName } from './workflow-id.ts';
 
 type LoopNode = Extract<ExpandedNode, { kind: 'loop' }>;
-
-const LOOP_CONTROL = 'wr.contracts.loop_control';
 
 /** Compiles a list of steps and loops in order; returns their program. */
 export function compileProgram(
@@ -93,12 +99,9 @@ function compileLoop(
         const message = `"${source.contractRef}" does not decide whether a loop goes on.`;
         problems.add('contract_kind', at, message, `Use "${LOOP_CONTROL}".`);
       }
-      if (source.loopId !== undefined && source.loopId !== step.id) {
-        const message = `The loopId "${source.loopId}" is not the id of this loop, "${step.id}".`;
-        problems.add('loop_id', place(source, 'loopId'), message, `Write "${step.id}", or leave it out.`);
-      }
       const { contractRef } = source;
-      compilation.conditions.set(conditionId, { conditionId, kind: 'loop_control', contractRef, loopId });
+      const name = nameOf(source.loopId);
+      compilation.conditions.set(conditionId, { conditionId, kind: 'loop_control', contractRef, loopId: name });
       return conditionId;
     }
     const condition: SourceCondition | undefined = source?.condition ?? loop.condition;
@@ -113,6 +116,22 @@ function compileLoop(
       `Control it by an artifact: "conditionSource": {"kind": "artifact_contract", "contractRef": "${LOOP_CONTROL}"}.`,
     );
     return addCondition(compilation, conditionId, [condition], place);
+  }
+
+  /** The name by which artifacts may mean this loop, besides its id. Inside, it may not also mean a loop around this one. */
+  function nameOf(given: string | undefined): string {
+    if (given === undefined || given === step.id) return loopId;
+    const name = loopName(given);
+    const around = outer.find(each => each === name || loopNameOf(compilation, each) === name);
+    if (around !== undefined && step.loop.conditionSource !== undefined) {
+      problems.add(
+        'loop_id',
+        place(step.loop.conditionSource, 'loopId'),
+        `The loopId "${given}" also names the loop "${around}" around this one: an artifact that names it decides this loop.`,
+        `Give this loop a name of its own, such as "${step.id}", or leave loopId out.`,
+      );
+    }
+    return name;
   }
 
   /** A loop would block if no step of its body had to provide its control artifact. */

@@ -46,9 +46,10 @@ export const problemCodes = {
   loop_control: 'error',
   loop_body: 'error',
   loop_depth: 'error',
-  loop_id: 'error',
+  loop_id: 'warning',
   context_loop_source: 'warning',
   loop_without_decision: 'warning',
+  loop_decision_outside: 'warning',
 } as const satisfies Record<string, 'error' | 'warning'>;
 
 export type ProblemCode = keyof typeof problemCodes;

@@ -7,6 +7,8 @@ import {
   type FunctionKey,
   functionKeyText,
   functionName,
+  LOOP_CONTROL,
+  loopNameOf,
   spend,
   takeId,
 } from './compilation.ts';
@@ -104,6 +106,7 @@ export function compileStep(
     place(step),
   );
   const derived = derivedSteps(compilation, compiled, step, around);
+  for (const each of [compiled, ...derived]) checkDecisionPlace(compilation, each, place(outputContract ?? step));
   compilation.steps.push(compiled, ...derived);
   return [compiled, ...derived].map(each => ({ kind: 'step', stepId: each.stepId }));
 
@@ -207,6 +210,20 @@ function isTypedConfirmation(
   source: Exclude<SourceConfirmation, boolean>,
 ): source is Extract<SourceConfirmation, { kind: 'coordinator_eval' | 'human_approval' }> {
   return source.kind === 'coordinator_eval' || source.kind === 'human_approval';
+}
+
+/** A decision about a loop counts only in the body of a loop that artifacts control. */
+function checkDecisionPlace(compilation: Compilation, { stepId, loops, output }: CompiledStep, at: string): void {
+  const innermost = loops.at(-1);
+  if (output?.contractRef !== LOOP_CONTROL) return;
+  if (innermost !== undefined && loopNameOf(compilation, innermost) !== undefined) return;
+  const where = innermost === undefined ? 'outside of every loop' : `in the loop "${innermost}", which no artifact ends`;
+  compilation.problems.add(
+    'loop_decision_outside',
+    at,
+    `Step "${stepId}" is ${where}: its "continue" or "stop" decides nothing. A loop begins whatever was said before it.`,
+    'Ask for it in the last step of the loop\'s body; to skip a whole loop, give the loop a "runCondition".',
+  );
 }
 
 function checkPromptSource(

@@ -72,6 +72,11 @@ export function mendedStepId(id: string): string {
   return mended === '' ? 'step' : mended;
 }
 
+/** A loop's name as agents and authors may write it, in the form in which names are compared. */
+export function loopName(name: string): string {
+  return mendedStepId(delimiterSafe(name));
+}
+
 /**
  * The only place where a dotted id (`caller.step`, from an expanded template) becomes one that keys, tokens and pointers can
  * contain.

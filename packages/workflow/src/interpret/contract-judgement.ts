@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@signalbox/model';
 import type { CompiledContract, CompiledLoop, CompiledStep } from '../compile/compiled-workflow.ts';
 import { shapeFaults } from '../compile/shape-check.ts';
+import { loopName } from '../compile/workflow-id.ts';
 import type { LoopTurn } from '../session/step-instance-key.ts';
 import { isObject } from './condition-value.ts';
 import type { Reason } from './reason.ts';
@@ -42,14 +43,14 @@ export function artifactFaults(
   const innermost = loopPath.at(-1)?.loopId;
   const loop = innermost === undefined ? undefined : index.loops.get(innermost);
   // Outside loops there is nothing to confuse.
-  if (loop === undefined || namesOf(index, loop).includes(rest.loopId)) return [];
+  if (loop === undefined || typeof rest.loopId !== 'string' || namesOf(index, loop).has(loopName(rest.loopId))) return [];
   return [`/loopId must name the innermost active loop, ${loop.loopId}`];
 }
 
-/** Names that an agent may use for a loop: its id, also in the author's spelling, and the name in its condition. */
-function namesOf(index: WorkflowIndex, loop: CompiledLoop): readonly Json[] {
+/** Names that an agent may use for a loop: its id, and the name in its condition. */
+function namesOf(index: WorkflowIndex, loop: CompiledLoop): ReadonlySet<string> {
   const condition = loop.control.kind === 'condition_ref' ? index.conditions.get(loop.control.conditionId) : undefined;
-  return [loop.loopId, loop.sourceId, ...(condition?.kind === 'loop_control' ? [condition.loopId] : [])];
+  return new Set([loopName(loop.loopId), ...(condition?.kind === 'loop_control' ? [condition.loopId] : [])]);
 }
 
 const LOOP_CONTROL_KIND = 'wr.loop_control';

@@ -27,6 +27,30 @@ export function traceEntryOf(kind: TraceEntry['kind'], summary: string, ...refs:
   };
 }
 
+/** A warning as recorded on the node of its attempt, and read back from there. */
+export interface RecordedWarning {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The trace of an attempt with its warnings first. The choice at its end always stays. */
+export function traceWithWarnings(
+  warnings: readonly RecordedWarning[],
+  entries: readonly TraceEntry[],
+): readonly TraceEntry[] {
+  const told = warnings.map(({ code, message }) => traceEntryOf('evaluated_condition', `${WARNING}${code}: ${message}`));
+  return keptDecisions([...told, ...entries]);
+}
+
+export function recordedWarnings(entries: readonly TraceEntry[]): readonly RecordedWarning[] {
+  return entries.flatMap(({ summary }) => {
+    const [, code, message] = /^Warning ([a-z_]+): (.*)$/s.exec(summary) ?? [];
+    return code === undefined || message === undefined ? [] : [{ code, message }];
+  });
+}
+
+const WARNING = 'Warning ';
+
 function marked(summary: string): string {
   if (summary.endsWith(TRUNCATION_MARKER)) return summary;
   return truncateUtf8(summary + TRUNCATION_MARKER, budgets.traceSummary);

@@ -3,6 +3,7 @@ import type { CompiledStep, CompiledWorkflowSnapshotV1 } from '../compile/compil
 import type { BlockerReport } from '../session/blockers.ts';
 import type { EngineState } from '../session/execution-snapshot.ts';
 import { exceedsRecommendation, type Preferences } from '../session/preferences.ts';
+import type { StepInstance } from '../session/step-instance-key.ts';
 import { judgeAssessments } from './assessment-judgement.ts';
 import {
   judgeCapabilities,
@@ -10,7 +11,7 @@ import {
   type ObservedCapability,
   observedCapability,
 } from './capability-judgement.ts';
-import type { ContextLayers } from './condition-value.ts';
+import { type ContextLayers, isObject } from './condition-value.ts';
 import { approvalNeed, personsNeed } from './confirmation.ts';
 import { judgeContract } from './contract-judgement.ts';
 import type { InterpreterFault } from './interpreter-fault.ts';
@@ -64,6 +65,7 @@ export function judgeOutput(
       code: 'preferred_capability_missing' as const,
       message: `${capability} would help here and is not available; go on without it and say so in your notes.`,
     })),
+    ...ignoredDecision(index, pending, artifacts),
     ...user.assumable.map(({ summary }) => ({
       code: 'choice_is_assumable' as const,
       message: `This choice is yours: assume what fits best and say so in your notes (${summary}).`,
@@ -102,7 +104,11 @@ export type Judgement = {
 
 /** Reported, never enforced. */
 export interface Warning {
-  readonly code: 'recommendation_exceeded' | 'preferred_capability_missing' | 'choice_is_assumable';
+  readonly code:
+    | 'recommendation_exceeded'
+    | 'preferred_capability_missing'
+    | 'choice_is_assumable'
+    | 'loop_decision_ignored';
   readonly message: string;
 }
 
@@ -115,6 +121,21 @@ export function recommendationWarnings(
     code: 'recommendation_exceeded',
     message: `${workflowId} recommends ${key} ${recommendations[key]}, and it is ${preferences[key]}. It goes on as you chose.`,
   }));
+}
+
+/** A decision about a loop that no loop reads, because none is active or the active one is controlled otherwise. */
+function ignoredDecision(
+  index: WorkflowIndex,
+  { stepId, loopPath }: StepInstance,
+  artifacts: readonly Json[],
+): readonly Warning[] {
+  const isGiven = artifacts.some(artifact => isObject(artifact) && artifact.kind === 'wr.loop_control');
+  const control = index.loops.get(loopPath.at(-1)?.loopId ?? '')?.control;
+  const condition = control?.kind === 'condition_ref' ? index.conditions.get(control.conditionId) : undefined;
+  if (!isGiven || condition?.kind === 'loop_control') return [];
+  const why = control === undefined ? 'no loop is active here' : 'no artifact ends the loop around it';
+  const message = `The wr.loop_control artifact of step ${stepId} decided nothing: ${why}. A loop begins whatever was said before it; say "stop" in its body.`;
+  return [{ code: 'loop_decision_ignored', message }];
 }
 
 function judgeNotes(

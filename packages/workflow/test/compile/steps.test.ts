@@ -366,11 +366,35 @@ describe('[W20] a loop', () => {
       ['loop_body', '/steps/2/body'],
       ['loop_control', '/steps/2/loop'],
       ['missing_field', '/steps/2/loop'],
-      ['loop_id', '/steps/3/loop/conditionSource/loopId'],
       ['loop_body', '/steps/4/body'],
       ['loop_without_decision', '/steps/4/body'],
       ['contract_kind', '/steps/4/loop/conditionSource/contractRef'],
       ['loop_body', '/steps/6'],
+    ]);
+  });
+
+  it('[W200] may be named by its condition; the name that artifacts use is compiled, and one of a loop around it is a warning', () => {
+    const named = (loopId: string) => ({ ...byArtifact, conditionSource: { ...byArtifact.conditionSource, loopId } });
+    const source = workflowOf([
+      loopOf('phase-2-loop', named('Plan.Refinement'), [
+        loopOf('inner', named('plan_refinement'), [stepOf('a', decides)]),
+        stepOf('b', decides),
+      ]),
+    ]);
+    const names = snapshotOf(source).conditions.map(each => (each.kind === 'loop_control' ? each.loopId : each.kind));
+    expect(names).toEqual(['plan_refinement', 'plan_refinement']);
+    expect(problemsOf(source)).toEqual([['loop_id', '/steps/0/body/0/loop/conditionSource/loopId']]);
+  });
+
+  it('[W201] is not decided from outside: a step that is asked to is a warning', () => {
+    const source = workflowOf([
+      stepOf('early', decides),
+      loopOf('l', byArtifact, [stepOf('a', decides)]),
+      loopOf('n', { type: 'for', count: 2, maxIterations: 2 }, [stepOf('b', decides)]),
+    ]);
+    expect(problemsOf(source)).toEqual([
+      ['loop_decision_outside', '/steps/0/outputContract'],
+      ['loop_decision_outside', '/steps/2/body/0/outputContract'],
     ]);
   });
 

@@ -123,6 +123,17 @@ describe('a contract', () => {
     ]);
   });
 
+  it('[W202] of loop control that no loop reads is reported, in every place where none does', () => {
+    const deciding = step('b', { output: { contractRef: LOOP_CONTROL, required: true } });
+    const warned = (compiled: ReturnType<typeof withPacks>) =>
+      judge(compiled, { artifacts: [decision('stop')] }).warnings.map(({ code }) => code);
+    expect(warned(withPacks([deciding]))).toEqual(['loop_decision_ignored']);
+    expect(warned(withPacks([loop('n', 'for', 2, { by: 'count', count: 1 }, [deciding])]))).toEqual([
+      'loop_decision_ignored',
+    ]);
+    expect(warned(withPacks([loop('l', 'while', 2, { by: 'agent' }, [deciding])]))).toEqual([]);
+  });
+
   it('accepts the example of every pack', () => {
     for (const { contractRef, example } of contractPacks) {
       const judged = judge(ofStep({ output: { contractRef, required: true } }), { artifacts: [example] });
