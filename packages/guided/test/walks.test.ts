@@ -40,6 +40,29 @@ describe('a guided workflow', () => {
     expect(last.gaps.map(({ reason }) => reason)).toEqual(waits);
   });
 
+  it.each(BUNDLED)('[G102] %s is not walked one step by sending its templates back, in any mode', async workflowId => {
+    const directory = dataDirectory();
+    const tools = openTools(directory);
+    const start = value(await tools.start({ workflowId, context, preferences: neverStop }, 'person'));
+    const { answers } = await walk(tools, start);
+    const before = filesUnder(directory);
+    for (const answer of answers.slice(0, -1)) {
+      const call = answer.nextCall?.arguments as Parameters<typeof tools.continue>[0];
+      // A place whose attempt is recorded repeats that attempt; only a new one could pass.
+      const fresh = value(await tools.continue({ stateToken: answer.stateToken }));
+      const ahead = { ...call, ackToken: fresh.ackToken };
+      for (const output of [call.output, { ...call.output, notesMarkdown: 'Done, and looked at.' }]) {
+        if (output?.artifacts === undefined && output !== call.output) continue;
+        const refused = errorOf(await tools.continue({ ...ahead, output }));
+        expect(refused).toMatchObject({
+          code: 'VALIDATION_ERROR',
+          details: { field: expect.stringMatching(/^output\./) },
+        });
+      }
+    }
+    expect(filesUnder(directory)).toEqual(before);
+  });
+
   it('[G3] answers the same call with the same bytes, every time and in every process, and appends nothing', async () => {
     const directory = dataDirectory();
     const tools = openTools(directory);

@@ -65,7 +65,8 @@ describe('the official inspector', () => {
     const seen: (string | undefined)[] = [];
     while (answer.nextCall !== null) {
       seen.push(answer.pending?.stepId);
-      answer = step(target(), answer.nextCall.tool, answer.nextCall.arguments as JsonObject);
+      const output = { notesMarkdown: 'Looked, and wrote it down.' };
+      answer = step(target(), answer.nextCall.tool, { ...(answer.nextCall.arguments as JsonObject), output });
     }
     expect([seen, answer.isComplete, answer.workflow.workflowId]).toEqual([['one', 'two'], true, 'project.two']);
   });

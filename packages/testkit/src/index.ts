@@ -6,6 +6,7 @@ export {
   echoPrompt,
 } from './echo-agent/echo-script.ts';
 export { type FakeClock, fakeClock } from './fake-clock.ts';
+export { filledTemplate } from './filled-template.ts';
 export { manualTicks } from './fleet/manual-ticks.ts';
 export {
   interceptedDisk,

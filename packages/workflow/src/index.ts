@@ -34,6 +34,7 @@ export {
   recommendationWarnings,
   type Warning,
 } from './interpret/output-judgement.ts';
+export { NOTES_TEMPLATE, outputTemplate, placeholdersIn } from './interpret/output-template.ts';
 export { blockerReportOf, gapsOf } from './interpret/reason.ts';
 export type { OpenQuestion, UserAnswer } from './interpret/user-dependency.ts';
 export {
@@ -97,7 +98,6 @@ export { readBundle } from './session/bundle-reading.ts';
 
 export { planCheckpoint } from './session/checkpoint-plan.ts';
 export { boundTrace } from './session/decision-trace.ts';
-export type { TraceEntry } from './session/event-data.ts';
 export {
   type DedupeKey,
   type DomainEvent,
@@ -109,6 +109,7 @@ export {
 export type {
   GapAnswer,
   OutputPayload,
+  TraceEntry,
 } from './session/event-data.ts';
 export { draftOf, type Place, type SessionPlan } from './session/event-draft.ts';
 export { sessionEventSchema } from './session/event-schema.ts';

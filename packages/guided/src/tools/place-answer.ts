@@ -2,11 +2,10 @@
  * The answer about a place. It derives from recorded events, stored snapshots and pinned workflows alone, so that a repeated answer from
  * the same events is equal byte for byte.
  */
-import { defined, type ErrorEnvelope, err, type Json, type JsonObject, ok, type Result } from '@signalbox/model';
+import { defined, type ErrorEnvelope, err, type JsonObject, ok, type Result } from '@signalbox/model';
 import {
   type Blocker,
   type Capability,
-  type CompiledAssessment,
   type CompiledStep,
   type CompiledWorkflowSnapshotV1,
   capabilityAt,
@@ -17,6 +16,7 @@ import {
   nextAttemptId,
   nextCheckpointId,
   nextIntentOf,
+  outputTemplate,
   type Place,
   type PreferenceBaselines,
   type Preferences,
@@ -28,8 +28,8 @@ import {
   projectRunDags,
   type RunDag,
   reasonCodeOf,
-  recordedWarnings,
   recommendationWarnings,
+  recordedWarnings,
   renderPrompt,
 } from '@signalbox/workflow';
 import { contradiction, faultOf } from '../sessions/guided-failures.ts';
@@ -156,33 +156,22 @@ function shownStep(
   return ok({ step, shown: { stepId, stepInstanceKey: key, title, prompt, provenance: { ...step.provenance } } });
 }
 
-/** The next call ready to send; the parts in angle brackets are to be filled in. */
+/** The next call as a template: everything that the agent decides or writes is in angle brackets, and refused if it stays there. */
 function nextCallAt(
-  { workflowId, contracts, assessments }: CompiledWorkflowSnapshotV1,
+  compiled: CompiledWorkflowSnapshotV1,
   stateToken: string,
   ackToken: string | undefined,
   step: CompiledStep | undefined,
   isComplete: boolean,
 ): NextCall | null {
   if (isComplete) return null;
-  const named = { workflowId, stateToken };
+  const named = { workflowId: compiled.workflowId, stateToken };
   if (ackToken === undefined || step === undefined) {
     return { tool: 'continue_workflow', arguments: { intent: 'rehydrate', ...named } };
   }
-  const examples: Json[] = [
-    ...contracts.filter(({ contractRef }) => contractRef === step.output?.contractRef).map(({ example }) => example),
-    ...assessments.filter(({ assessmentId }) => step.assessmentRefs.includes(assessmentId)).map(assessmentTemplate),
-  ];
-  const output = {
-    notesMarkdown: '<what you did in this step, and only in it>',
-    ...(examples.length > 0 && { artifacts: examples }),
-  };
+  const { notesMarkdown, artifacts } = outputTemplate(compiled, step);
+  const output = { notesMarkdown, ...(artifacts !== undefined && { artifacts: [...artifacts] }) };
   return { tool: 'continue_workflow', arguments: { intent: 'advance', ...named, ackToken, output } };
-}
-
-function assessmentTemplate({ assessmentId, dimensions }: CompiledAssessment): Json {
-  const levels = dimensions.map(({ dimensionId, levels }) => [dimensionId, `<${levels.join(' | ')}>`]);
-  return { kind: 'wr.assessment', assessmentId, dimensions: Object.fromEntries(levels) };
 }
 
 /** The warnings at a place, from the record. */

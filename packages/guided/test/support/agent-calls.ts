@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@signalbox/model';
+import { filledTemplate } from '@signalbox/testkit';
 import type { GuidedTools, StepAnswer } from '../../src/index.ts';
 
 /** Notes that keep every rule of the bundled workflows. */
@@ -34,10 +35,8 @@ function fillArtifact(artifact: JsonObject, turn: number, answer: StepAnswer): J
     const loopId = /([a-z0-9_-]+)@\d+::/.exec(answer.pending?.stepInstanceKey ?? '')?.[1] ?? '';
     return { kind: artifact.kind, loopId, decision: turn === 0 ? 'continue' : 'stop' };
   }
-  if (artifact.kind !== 'wr.assessment') return artifact;
-  const levels = Object.entries(artifact.dimensions as JsonObject);
-  const best = levels.map(([id, text]) => [id, String(text).replace(/^<|>$/g, '').split(' | ').at(-1) ?? '']);
-  return { ...artifact, dimensions: Object.fromEntries(best) };
+  // The last level of a dimension is the best one.
+  return filledTemplate(artifact, choices => choices.at(artifact.kind === 'wr.assessment' ? -1 : 0) ?? '');
 }
 
 export function keysOf(answers: readonly StepAnswer[]): readonly string[] {

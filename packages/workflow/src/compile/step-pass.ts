@@ -217,7 +217,8 @@ function checkDecisionPlace(compilation: Compilation, { stepId, loops, output }:
   const innermost = loops.at(-1);
   if (output?.contractRef !== LOOP_CONTROL) return;
   if (innermost !== undefined && loopNameOf(compilation, innermost) !== undefined) return;
-  const where = innermost === undefined ? 'outside of every loop' : `in the loop "${innermost}", which no artifact ends`;
+  const where =
+    innermost === undefined ? 'outside of every loop' : `in the loop "${innermost}", which no artifact ends`;
   compilation.problems.add(
     'loop_decision_outside',
     at,

@@ -2,6 +2,7 @@ import type { Json } from '@signalbox/model';
 import type { CompiledAssessment, CompiledContract, CompiledStep } from '../compile/compiled-workflow.ts';
 import { isObject } from './condition-value.ts';
 import { artifactFaults, artifactsOf, invalid, missing, unknownContract } from './contract-judgement.ts';
+import { assessmentTemplate } from './output-template.ts';
 import type { Reason } from './reason.ts';
 import type { WorkflowIndex } from './workflow-index.ts';
 
@@ -19,13 +20,14 @@ export function judgeAssessments(
   if (contract === undefined) return [unknownContract(step.stepId, ASSESSMENT_CONTRACT)];
   const given = artifactsOf(contract, artifacts);
   const malformed = given.flatMap(artifact => artifactFaults(index, contract, [], artifact));
-  if (malformed.length > 0) return malformed.map(fault => invalid(step.stepId, contract, fault));
+  const wanted = templatesOf(index, step);
+  if (malformed.length > 0) return malformed.map(fault => invalid(step.stepId, contract, fault, wanted));
   const only = step.assessmentRefs.length === 1 ? step.assessmentRefs[0] : undefined;
   const named = given.map(artifact => ({ artifact, id: artifact.assessmentId ?? only }));
   const reasons = named.flatMap(({ id }) =>
     typeof id === 'string' && step.assessmentRefs.includes(id)
       ? []
-      : [invalid(step.stepId, contract, `/assessmentId must be one of ${step.assessmentRefs.join(', ')}`)],
+      : [invalid(step.stepId, contract, `/assessmentId must be one of ${step.assessmentRefs.join(', ')}`, wanted)],
   );
   for (const assessmentId of step.assessmentRefs) {
     const assessment = index.compiled.assessments.find(candidate => candidate.assessmentId === assessmentId);
@@ -35,7 +37,7 @@ export function judgeAssessments(
     }
     // A later artifact corrects an earlier one of the same assessment.
     const artifact = named.findLast(candidate => candidate.id === assessmentId)?.artifact;
-    if (artifact === undefined) reasons.push(lacking(step.stepId, contract, assessmentId));
+    if (artifact === undefined) reasons.push(lacking(step.stepId, contract, assessment));
     else reasons.push(...judgeOne(step, contract, assessment, levelsOf(artifact.dimensions)));
   }
   return reasons;
@@ -64,7 +66,8 @@ function judgeOne(
     if (known.has(dimensionId)) continue;
     faults.push(`${assessmentId} has no dimension ${dimensionId}`);
   }
-  if (faults.length > 0) return faults.map(fault => invalid(step.stepId, contract, fault));
+  if (faults.length > 0)
+    return faults.map(fault => invalid(step.stepId, contract, fault, assessmentTemplate(assessment)));
   const firstOf = new Map([...levels].toReversed().map(entry => [folded(entry[1]), entry]));
   return step.assessmentConsequences
     .filter(({ forAssessment }) => forAssessment === undefined || forAssessment === assessmentId)
@@ -88,10 +91,17 @@ const folded = (level: string) => level.trim().toLowerCase();
 
 const same = (left: string, right: string) => folded(left) === folded(right);
 
-function lacking(stepId: string, contract: CompiledContract, assessmentId: string): Reason {
+/** The assessments that the step wants; only one of them if there is only one. */
+function templatesOf(index: WorkflowIndex, { assessmentRefs }: CompiledStep): Json {
+  const wanted = index.compiled.assessments.filter(({ assessmentId }) => assessmentRefs.includes(assessmentId));
+  const templates = wanted.map(assessmentTemplate);
+  return templates.length === 1 ? (templates[0] ?? null) : templates;
+}
+
+function lacking(stepId: string, contract: CompiledContract, assessment: CompiledAssessment): Reason {
   return {
-    ...missing(stepId, contract),
-    message: `Step ${stepId} needs the assessment ${assessmentId}, and none was given.`,
+    ...missing(stepId, contract, assessmentTemplate(assessment)),
+    message: `Step ${stepId} needs the assessment ${assessment.assessmentId}, and none was given.`,
   };
 }
 

@@ -4,6 +4,7 @@ import { shapeFaults } from '../compile/shape-check.ts';
 import { loopName } from '../compile/workflow-id.ts';
 import type { LoopTurn } from '../session/step-instance-key.ts';
 import { isObject } from './condition-value.ts';
+import { contractTemplate } from './output-template.ts';
 import type { Reason } from './reason.ts';
 import type { WorkflowIndex } from './workflow-index.ts';
 
@@ -43,7 +44,8 @@ export function artifactFaults(
   const innermost = loopPath.at(-1)?.loopId;
   const loop = innermost === undefined ? undefined : index.loops.get(innermost);
   // Outside loops there is nothing to confuse.
-  if (loop === undefined || typeof rest.loopId !== 'string' || namesOf(index, loop).has(loopName(rest.loopId))) return [];
+  if (loop === undefined || typeof rest.loopId !== 'string' || namesOf(index, loop).has(loopName(rest.loopId)))
+    return [];
   return [`/loopId must name the innermost active loop, ${loop.loopId}`];
 }
 
@@ -55,21 +57,27 @@ function namesOf(index: WorkflowIndex, loop: CompiledLoop): ReadonlySet<string> 
 
 const LOOP_CONTROL_KIND = 'wr.loop_control';
 
-export function missing(stepId: string, contract: CompiledContract): Reason {
+/** `template` is what the step wants, with placeholders; defaults to the contract's. */
+export function missing(stepId: string, contract: CompiledContract, template = contractTemplate(contract)): Reason {
   return {
     reason: { category: 'contract_violation', detail: 'missing_required_output' },
     pointer: { kind: 'output_contract', contractRef: contract.contractRef },
     message: `Step ${stepId} needs an artifact of kind ${contract.artifactKind}, and none was given.`,
-    suggestedFix: `Add it to output.artifacts, like ${JSON.stringify(contract.example)}`,
+    suggestedFix: `Add it to output.artifacts: ${JSON.stringify(template)}`,
   };
 }
 
-export function invalid(stepId: string, contract: CompiledContract, fault: string): Reason {
+export function invalid(
+  stepId: string,
+  contract: CompiledContract,
+  fault: string,
+  template = contractTemplate(contract),
+): Reason {
   return {
     reason: { category: 'contract_violation', detail: 'invalid_required_output' },
     pointer: { kind: 'output_contract', contractRef: contract.contractRef },
     message: `The artifact ${contract.artifactKind} of step ${stepId} does not fit: ${fault}.`,
-    suggestedFix: `Mend it and send all artifacts again, like ${JSON.stringify(contract.example)}`,
+    suggestedFix: `Fix it and send all artifacts again: ${JSON.stringify(template)}`,
   };
 }
 

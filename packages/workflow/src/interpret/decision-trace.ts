@@ -38,7 +38,9 @@ export function traceWithWarnings(
   warnings: readonly RecordedWarning[],
   entries: readonly TraceEntry[],
 ): readonly TraceEntry[] {
-  const told = warnings.map(({ code, message }) => traceEntryOf('evaluated_condition', `${WARNING}${code}: ${message}`));
+  const told = warnings.map(({ code, message }) =>
+    traceEntryOf('evaluated_condition', `${WARNING}${code}: ${message}`),
+  );
   return keptDecisions([...told, ...entries]);
 }
 

@@ -120,7 +120,7 @@ function bySaid(
       },
       pointer: { kind: 'output_contract', contractRef },
       message: `Loop ${loop.loopId} cannot tell whether to go on: turn ${place} gave ${none ? 'no' : 'no valid'} artifact of ${contractRef}.`,
-      suggestedFix: `Add {"kind":"${contract?.artifactKind ?? 'wr.loop_control'}","loopId":"${loop.loopId}","decision":"continue"} or "stop" to output.artifacts.`,
+      suggestedFix: `Add {"kind":"${contract?.artifactKind ?? 'wr.loop_control'}","loopId":"${loop.loopId}","decision":"<continue | stop>"} to output.artifacts, with your decision.`,
     },
   };
 }

@@ -289,6 +289,18 @@ describe('assessments', () => {
     expect(lacks(one, levels(3))).toEqual(['/dimensions must be an object.']);
   });
 
+  it('[W204] are told their own dimensions and levels, whatever is wrong', () => {
+    const fixes = (...artifacts: Json[]) => {
+      const judged = judge(one, { artifacts });
+      return judged.kind === 'blocked' ? judged.report.blockers.map(({ suggestedFix }) => suggestedFix) : [];
+    };
+    const own = '"dimensions":{"evidence":"<Low | High>","scope":"<Small | Large>"}';
+    for (const artifacts of [[], [levels(3)], [levels({ scope: 'huge' })], [levels({ evidence: 'low' }, 'risk')]]) {
+      expect(fixes(...artifacts).length).toBeGreaterThan(0);
+      for (const fix of fixes(...artifacts)) expect(fix).toContain(own);
+    }
+  });
+
   it('[W139] whose level asks for more work block with the guidance until a later attempt clears it', () => {
     const effect = { kind: 'require_followup', guidance: 'Reproduce it twice.' } as const;
     const compiled = ofStep(

@@ -1,5 +1,6 @@
 import type { GuidedTools, StepAnswer } from '@signalbox/guided';
 import type { JsonObject } from '@signalbox/model';
+import { filledTemplate } from '@signalbox/testkit';
 import type { Machine } from '../../machine.ts';
 
 /** Between two steps, so that a person can watch them. */
@@ -63,8 +64,7 @@ function filledArtifact(artifact: JsonObject, key: string, turn: number): JsonOb
     const loopId = /([a-z0-9_-]+)@\d+::/.exec(key)?.[1] ?? '';
     return { kind: artifact.kind, loopId, decision: turn === 0 ? 'continue' : 'stop' };
   }
-  if (artifact.kind !== 'wr.assessment') return artifact;
-  const levels = Object.entries(artifact.dimensions as JsonObject);
-  const best = levels.map(([id, text]) => [id, String(text).replace(/^<|>$/g, '').split(' | ').at(-1) ?? '']);
-  return { ...artifact, dimensions: Object.fromEntries(best) };
+  // The last level of a dimension is the best one.
+  const pick = (choices: readonly string[]) => choices.at(artifact.kind === 'wr.assessment' ? -1 : 0) ?? '';
+  return filledTemplate(artifact, pick) as JsonObject;
 }
