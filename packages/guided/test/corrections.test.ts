@@ -39,7 +39,8 @@ async function judged(): Promise<{ directory: string; tools: GuidedTools; start:
   const start = value(await tools.start({ workflowId: 'project.fix' }));
   const look = { ...filledIn(start), output: { notesMarkdown: 'EVIDENCE: it is red.\nMore.' } };
   const next = value(await tools.continue(look));
-  return { directory, tools, start, at: value(await tools.continue(filledIn(next))) };
+  const { stateToken } = value(await tools.continue(filledIn(next)));
+  return { directory, tools, start, at: value(await tools.continue({ stateToken })) };
 }
 
 /** Keeps the contract of the step "judge". */
@@ -63,7 +64,7 @@ const idOf = (at: StepAnswer, stepInstanceKey: string, channel = 'recap') =>
     ?.outputId ?? '';
 
 describe('earlier outputs', () => {
-  it('[G38] are listed with each answer, and corrected with the next step: the old one stays, the new one counts', async () => {
+  it('[G38] are listed by a rehydrate, and corrected with the next step: the old one stays, the new one counts', async () => {
     const { directory, tools, start, at } = await judged();
     expect(start.outputs).toBeUndefined();
     expect(at.outputs?.map(({ stepInstanceKey, outputChannel }) => [stepInstanceKey, outputChannel])).toEqual([
@@ -83,8 +84,9 @@ describe('earlier outputs', () => {
     ]);
     const next = value(await tools.continue(call));
     expect(next).toMatchObject({ kind: 'ok', pending: { stepId: 'tell' } });
-    expect(next.outputs?.map(({ excerpt }) => excerpt)).toContain('EVIDENCE: it is blue.');
-    expect(next.outputs?.map(({ excerpt }) => excerpt)).not.toContain(verdict);
+    const shown = value(await tools.continue({ stateToken: next.stateToken }));
+    expect(shown.outputs?.map(({ excerpt }) => excerpt)).toContain('EVIDENCE: it is blue.');
+    expect(shown.outputs?.map(({ excerpt }) => excerpt)).not.toContain(verdict);
     expect(JSON.stringify(value(await tools.continue(call)))).toBe(JSON.stringify(next));
 
     const { prompt } = value(await tools.continue({ stateToken: next.stateToken })).pending ?? {};
@@ -105,7 +107,7 @@ describe('earlier outputs', () => {
     // A correction is corrected by its own id.
     const old = correcting(next, [{ outputId: idOf(at, 'look'), notesMarkdown: 'EVIDENCE: green.' }]);
     expect(errorOf(await tools.continue(old)).message).toContain('not an output that stands');
-    const again = correcting(next, [{ outputId: idOf(next, 'look'), notesMarkdown: 'EVIDENCE: green.' }]);
+    const again = correcting(next, [{ outputId: idOf(shown, 'look'), notesMarkdown: 'EVIDENCE: green.' }]);
     expect(value(await tools.continue(again)).isComplete).toBe(true);
   });
 
@@ -144,7 +146,7 @@ describe('earlier outputs', () => {
     const call = correcting(at, good);
     const blocked = value(await tools.continue({ ...call, output: { ...call.output, needsFromUser: [asks] } }));
     expect(blocked).toMatchObject({ kind: 'blocked', blockers: [{ code: 'USER_ONLY_DEPENDENCY' }] });
-    expect(idOf(blocked, 'look')).toBe(look);
+    expect(idOf(value(await tools.continue({ stateToken: blocked.stateToken })), 'look')).toBe(look);
     const shown = value(await tools.continue(blocked.nextCall?.arguments as never));
     expect(shown.pending?.prompt).toContain('it is red');
   });

@@ -8,7 +8,6 @@ export {
 export {
   type Autonomy,
   type Capability,
-  type CompiledAssessment,
   type CompiledStep,
   type CompiledWorkflowSnapshotV1,
   compiledWorkflowSnapshotV1,
@@ -69,6 +68,7 @@ export {
 export { projectRecovery } from './projections/walk-recovery.ts';
 export {
   answersAt,
+  artifactsInto,
   notesInto,
   type WalkedStep,
   wayBack,

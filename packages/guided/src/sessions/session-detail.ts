@@ -9,13 +9,16 @@ import {
   type SessionId,
   type Timestamp,
   timestampOf,
+  truncateUtf8,
 } from '@signalbox/model';
 import {
+  artifactsInto,
   type Blocker,
   type DomainEvent,
   derivePendingStep,
   formatStepInstanceKey,
   type Gap,
+  type NodeOutput,
   type NodeView,
   notesInto,
   openWorkflowLibrary,
@@ -33,7 +36,7 @@ import {
 import { lastActive } from '../retention/retained-journals.ts';
 import { unknownSession } from './find-session.ts';
 import { isKept } from './session-keeping.ts';
-import { openSessionStores, type SessionStoresOptions } from './session-stores.ts';
+import { openSessionStores, type SessionStores, type SessionStoresOptions } from './session-stores.ts';
 
 export interface DetailOptions extends SessionStoresOptions {
   /** Where to look for workflow sources besides the bundled ones. */
@@ -75,6 +78,8 @@ export interface NodeDetail extends NodeView {
   readonly step: { readonly key: string; readonly title: string } | null;
   /** The notes written when this place was reached. */
   readonly notes?: string | undefined;
+  /** The artifacts handed in when this place was reached, as text cut to a budget. */
+  readonly artifacts?: readonly { readonly outputId: string; readonly text: string }[] | undefined;
   /** Why the last attempt did not advance from here; absent if one did. */
   readonly blockers?: readonly Blocker[] | undefined;
 }
@@ -114,10 +119,12 @@ export async function showSession(
       const own = dag?.nodes.get(node.nodeId);
       const from = node.parentNodeId === null ? undefined : dag?.nodes.get(node.parentNodeId);
       const notes = own && from && notesInto(outputs, own, from);
+      const artifacts = own && from ? artifactsInto(outputs, own, from).map(output => shownArtifact(stores, output)) : [];
       return {
         ...node,
         step: step === undefined ? null : { key: formatStepInstanceKey(step), title: title ?? step.stepId },
         ...(notes !== undefined && { notes }),
+        ...(artifacts.length > 0 && { artifacts }),
         ...(blocked.has(node.nodeId) && { blockers: blocked.get(node.nodeId) }),
       };
     });
@@ -143,6 +150,15 @@ export async function showSession(
     runs,
     omittedRuns: projected.omittedRuns,
   });
+}
+
+/** The most bytes of one shown artifact. */
+const ARTIFACT_BYTES = 4_096;
+
+function shownArtifact(stores: SessionStores, { outputId, payload }: NodeOutput) {
+  const stored = payload.payloadKind === 'artifact_ref' ? stores.artifact(payload.sha256) : ok(payload.notesMarkdown);
+  const text = stored.ok ? stored.value : `Not readable: ${stored.error.message}`;
+  return { outputId, text: truncateUtf8(text, ARTIFACT_BYTES) };
 }
 
 /** By node, if its last attempt was blocked. */

@@ -214,6 +214,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
       const tokens = reader.tokens();
       if (!tokens.ok) return tokens;
       const intent = input.intent ?? (input.ackToken === undefined ? 'rehydrate' : 'advance');
+      if (intent === 'advance' && input.outputIds !== undefined) return err(outputsOnAdvance());
       return intent === 'advance'
         ? advance(tokens.value, input)
         : rehydrate(reader, tokens.value, input, baselines, driftOf);
@@ -258,6 +259,14 @@ function noAck() {
     'continue_workflow: intent is "advance", but ackToken is missing.',
     'Send the ackToken of the answer that has the stateToken; or send intent "rehydrate" to get a fresh one.',
     { field: 'ackToken' },
+  );
+}
+
+function outputsOnAdvance() {
+  return invalidCall(
+    'continue_workflow: outputIds was sent with an advance, which shows no outputs.',
+    'Send it with intent "rehydrate", the stateToken, and no ackToken.',
+    { field: 'outputIds' },
   );
 }
 

@@ -32,7 +32,7 @@ import {
   recordedWarnings,
   renderPrompt,
 } from '@signalbox/workflow';
-import { contradiction, faultOf } from '../sessions/guided-failures.ts';
+import { contradiction, faultOf, invalidCall } from '../sessions/guided-failures.ts';
 import type { SessionReader, Tokens } from '../sessions/session-files.ts';
 import { ASSUMED, attemptEvents } from './recorded-attempt.ts';
 import type { NextCall, StepAnswer, Warning } from './tool-answers.ts';
@@ -82,7 +82,12 @@ export function situationAt(
 export type Shown =
   | { readonly kind: 'step'; readonly told?: readonly Warning[] }
   /** For an agent that may have lost the conversation. */
-  | { readonly kind: 'recovered'; readonly told: readonly Warning[] }
+  | {
+      readonly kind: 'recovered';
+      readonly told: readonly Warning[];
+      /** Outputs to show whole. */
+      readonly outputIds?: readonly string[] | undefined;
+    }
   | { readonly kind: 'blocked'; readonly blockers: readonly Blocker[]; readonly told?: readonly Warning[] };
 
 export function placeAnswer(
@@ -105,8 +110,13 @@ export function placeAnswer(
   const checkpointToken = canGoOn
     ? tokens.mint({ tokenKind: 'checkpoint', ...place, attemptId: nextCheckpointId(events, place) })
     : undefined;
-  const outputs = lastHandedIn(reader, events, situation.dag, place.nodeId);
+  // An agent in the middle of a walk has just handed them in; one that lost the conversation has not.
+  const outputs =
+    shown.kind === 'recovered'
+      ? lastHandedIn(reader, events, situation.dag, place.nodeId, shown.outputIds)
+      : ok<readonly never[]>([]);
   if (!outputs.ok) return outputs;
+  if ('unknown' in outputs.value) return err(unknownOutput(outputs.value.unknown));
   const open = projectGaps(events).filter(gap => gap.runId === place.runId && isUnresolved(gap));
   return ok({
     kind: shown.kind === 'blocked' ? 'blocked' : 'ok',
@@ -127,9 +137,17 @@ export function placeAnswer(
     })),
     omittedGaps: Math.max(0, open.length - MAX_GAPS),
     warnings: [...warningsAt(situation), ...(shown.told ?? [])],
-    ...(outputs.value.length > 0 && { outputs: outputs.value }),
+    ...(outputs.value.length > 0 && { outputs: [...outputs.value] }),
     blockers: shown.kind === 'blocked' ? shown.blockers.map(blocker => ({ ...blocker })) : [],
   });
+}
+
+function unknownOutput(outputId: string) {
+  return invalidCall(
+    `continue_workflow: outputIds has ${outputId}, which is no output on the way here.`,
+    'Rehydrate without outputIds: "outputs" of the answer lists the ids.',
+    { field: 'outputIds' },
+  );
 }
 
 /** How many gaps one answer lists. */

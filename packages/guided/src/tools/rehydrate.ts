@@ -27,7 +27,7 @@ export async function rehydrate(
   const situation = situationAt(reader, view.events(), place, baselines);
   if (!situation.ok) return situation;
   const told = await driftOf(situation.value.compiled, situation.value.node.data.workflowHash);
-  return placeAnswer(reader, tokens, situation.value, { kind: 'recovered', told });
+  return placeAnswer(reader, tokens, situation.value, { kind: 'recovered', told, outputIds: input.outputIds });
 }
 
 function notRecorded(field: string) {

@@ -12,6 +12,7 @@ import type { SessionReader, Tokens } from '../sessions/session-files.ts';
 import { situationAt } from './place-answer.ts';
 import type { ResumeAnswer, Warning } from './tool-answers.ts';
 import type { ResumeInput } from './tool-inputs.ts';
+import { lastArtifacts } from './walked-steps.ts';
 
 /** The most likely runs that the person means, with a token for each. Read-only. */
 export async function resumeCandidates(
@@ -52,6 +53,7 @@ export async function resumeCandidates(
     const stepId = derivePendingStep(state)?.stepId;
     const step = compiled.steps.find(each => each.stepId === stepId);
     const { workflowId, name } = compiled;
+    const artifacts = lastArtifacts(reader, events, dag, nodeId);
     candidates.push({
       workflow: { workflowId, name, workflowHash },
       ...place,
@@ -60,6 +62,7 @@ export async function resumeCandidates(
       pendingStep: step === undefined ? null : { stepId: step.stepId, title: step.title },
       whyMatched: [...whyMatched],
       snippet,
+      ...(artifacts.ok && artifacts.value.length > 0 && { artifacts: [...artifacts.value] }),
       nextCall: { tool: 'continue_workflow', arguments: { intent: 'rehydrate', workflowId, stateToken } },
     });
   }

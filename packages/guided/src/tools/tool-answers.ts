@@ -122,8 +122,10 @@ const handedIn = z.strictObject({
   outputId: z.string(),
   stepInstanceKey: z.string(),
   outputChannel: z.enum(['recap', 'artifact']),
-  /** The first line of notes, or the digest of an artifact. */
+  /** The first line of notes, or the beginning of an artifact. */
   excerpt: z.string(),
+  /** All of it; only if outputIds asked for it. */
+  content: json.optional(),
 });
 
 /** A place in a run. */
@@ -146,7 +148,7 @@ const place = {
   gaps: z.array(gap),
   omittedGaps: z.int().nonnegative(),
   warnings: z.array(warning),
-  /** The latest outputs on the way here, newest last; each can be corrected with the next step. Absent if there are none. */
+  /** After a rehydrate: the latest outputs on the way here, newest last; each can be corrected with the next step. Absent if there are none. */
   outputs: z.array(handedIn).optional(),
 };
 
@@ -181,6 +183,8 @@ export const resumeAnswer = z.strictObject({
         )
         .min(1),
       snippet: z.string(),
+      /** The artifacts of the last step that had any, cut to a budget. Absent if there are none. */
+      artifacts: z.array(z.string()).optional(),
       nextCall,
     }),
   ),

@@ -86,7 +86,7 @@ const divergence = z.strictObject({
 
 const correction = z
   .strictObject({
-    outputId: id.describe('The wrong output: an outputId from "outputs" of an answer.'),
+    outputId: id.describe('The wrong output: an outputId from "outputs"; rehydrate to see them.'),
     notesMarkdown: text.max(inputLimits.textLength).optional().describe('The complete notes as they should have been.'),
     artifact: json.optional().describe('The complete artifact as it should have been.'),
   })
@@ -167,6 +167,12 @@ export const continueInput = z.strictObject({
     .describe(
       'advance: hand in the pending step; needs the ackToken. rehydrate: only show the step again, with fresh tokens; changes nothing. Defaults to advance if there is an ackToken.',
     ),
+  outputIds: z
+    .array(id)
+    .min(1)
+    .max(inputLimits.items)
+    .optional()
+    .describe('Only with rehydrate: ids from "outputs" of an answer, to read those outputs whole.'),
   workflowId: id.optional().describe('The workflow that you mean to continue. A token of another one is then refused.'),
   context: context.optional(),
   output: output.optional(),

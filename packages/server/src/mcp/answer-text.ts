@@ -84,6 +84,7 @@ export const answerTexts = {
           `${index + 1}. ${each.workflow.name} (workflow ${each.workflow.workflowId}, run ${each.runId}), ${each.status}`,
           `   ${each.pendingStep === null ? 'complete' : `at step: ${each.pendingStep.title} (${each.pendingStep.stepId})`}; ${each.whyMatched.join(', ')}`,
           ...(each.snippet === '' ? [] : [`   last notes: ${firstLine(each.snippet)}`]),
+          ...(each.artifacts ?? []).map(artifact => `   last artifact: ${firstLine(artifact)}`),
           `   ${callText(each.nextCall.tool, each.nextCall.arguments)}`,
         ].join('\n'),
       ),
@@ -164,11 +165,12 @@ function blockersText(blockers: StepAnswer['blockers']): string {
 
 function outputsText({ outputs = [] }: Pick<StepAnswer, 'outputs'>): string | false {
   return listed(
-    'Handed in earlier, newest last. If one of these turned out wrong, name its id in output.corrections of the call above.',
-    outputs.map(
-      each =>
-        `${each.stepInstanceKey}, ${each.outputChannel === 'recap' ? 'notes' : 'artifact'} ${each.outputId}: ${each.excerpt}`,
-    ),
+    'Handed in earlier, newest last. To read one whole, rehydrate with its id in outputIds; to correct one, name its id in output.corrections.',
+    outputs.map(({ stepInstanceKey, outputChannel, outputId, excerpt, content }) => {
+      const whole = typeof content === 'string' ? content : JSON.stringify(content);
+      const said = content === undefined ? excerpt : `\n${whole}`;
+      return `${stepInstanceKey}, ${outputChannel === 'recap' ? 'notes' : 'artifact'} ${outputId}: ${said}`;
+    }),
   );
 }
 

@@ -52,6 +52,8 @@ function describeRun(run: RunDetail, sessionId: string, paint: Paint): readonly 
   const answered = gaps.filter(gap => gap.answer !== undefined);
   for (const gap of answered) lines.push(`  ${paint.good('✓')} ${shown(gap.summary)} ${shown(answerText(gap))}`);
   if (recap !== undefined) lines.push('  notes', ...recap.split('\n').map(line => `    ${shown(line)}`));
+  const artifacts = nodes.filter(node => node.isOnPreferredPath).flatMap(node => node.artifacts ?? []);
+  if (artifacts.length > 0) lines.push('  artifacts', ...artifacts.map(({ text }) => `    ${shown(text)}`));
   return nodes.length === 0 ? lines.slice(0, 2) : lines;
 }
 

@@ -62,6 +62,11 @@ export function notesInto(outputs: OutputsByNode, node: DagNode, from: DagNode):
   return notesOf(standing(outputs, node, ({ appendedAt }) => appendedAt === node.createdAt + 1));
 }
 
+/** The artifacts handed in with the step that led to a node, corrections in place. */
+export function artifactsInto(outputs: OutputsByNode, node: DagNode, from: DagNode): readonly NodeOutput[] {
+  return towards(outputs, from, node).filter(({ outputChannel }) => outputChannel === 'artifact');
+}
+
 /** The person's answers at a node, oldest first. */
 export function answersAt(gaps: readonly Gap[], nodeId: NodeId): readonly UserAnswer[] {
   return gaps.flatMap(({ nodeId: at, reason, summary, answer }) =>

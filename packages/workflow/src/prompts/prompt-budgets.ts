@@ -10,6 +10,8 @@ export const promptBudgets = {
   requirement: 512,
   functionDefinitions: 8192,
   recap: 8192,
+  /** One artifact in a recap. */
+  artifact: 2048,
   /** What happened after this place on the preferred branch. */
   downstream: 4096,
   /** All other branches, and one of them. */

@@ -1,4 +1,4 @@
-import { truncateUtf8, utf8Length } from '@signalbox/model';
+import { TRUNCATION_MARKER, truncateUtf8, utf8Length } from '@signalbox/model';
 import { promptBudgets } from './prompt-budgets.ts';
 
 /** Notes of one completed step instance. */
@@ -7,6 +7,8 @@ export interface StepNotes {
   readonly key: string;
   readonly title: string;
   readonly notes: string;
+  /** What the step handed in besides its notes, as text. */
+  readonly artifacts?: readonly string[] | undefined;
 }
 
 /** What an agent that lost the conversation sees in addition to its step. */
@@ -22,17 +24,29 @@ export interface Recovery {
 /** The sections of a recovery, each within its budget; undefined if there are none. */
 export function recoveryText({ earlier, downstream = [], branches = [] }: Recovery): string | undefined {
   const sections = [
-    section('RECAP OF EARLIER STEPS:', earlier, promptBudgets.recap, 'earlier'),
+    section('RECAP OF EARLIER STEPS:', earlier, promptBudgets.recap - utf8Length(THE_REST) - 2, 'earlier'),
     section('AFTER THIS PLACE, ON THE PREFERRED BRANCH:', downstream, promptBudgets.downstream, 'earlier'),
     branchSection(branches),
   ].filter(text => text !== undefined);
-  return sections.length === 0 ? undefined : sections.join('\n\n');
+  if (sections.length === 0) return undefined;
+  const text = sections.join('\n\n');
+  const isCut = text.includes(TRUNCATION_MARKER) || text.includes(LEFT_OUT);
+  return isCut ? `${text}\n\n${THE_REST}` : text;
 }
+
+const LEFT_OUT = ' left out.]';
+const THE_REST =
+  '[To read an output whole: continue_workflow with intent "rehydrate", the stateToken, and its id from "outputs" in outputIds.]';
 
 /** The newest notes that fit, in written order. */
 function section(header: string, all: readonly StepNotes[], budget: number, what: string): string | undefined {
   if (all.length === 0) return undefined;
-  const text = ({ key, title, notes }: StepNotes) => `### ${oneLine(title)} (${key})\n${notes.trim().toWellFormed()}`;
+  const text = ({ key, title, notes, artifacts = [] }: StepNotes) =>
+    [
+      `### ${oneLine(title)} (${key})`,
+      ...(notes.trim() === '' ? [] : [notes.trim().toWellFormed()]),
+      ...artifacts.map(artifact => truncateUtf8(`Artifact: ${artifact.toWellFormed()}`, promptBudgets.artifact)),
+    ].join('\n');
   return fitting(header, all.toReversed(), text, budget, what);
 }
 
@@ -65,7 +79,7 @@ function fitting<T>(
     room -= bytes;
   }
   const omitted = byWeight.length - kept.length;
-  const note = omitted === 0 ? [] : [`[${omitted} ${what} left out.]`];
+  const note = omitted === 0 ? [] : [`[${omitted} ${what}${LEFT_OUT}`];
   return [header, ...(reversed ? [...note, ...kept.toReversed()] : [...kept, ...note])].join('\n\n');
 }
 
