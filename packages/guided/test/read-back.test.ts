@@ -20,7 +20,12 @@ const workflow = {
   description: 'Reviews, then reports.',
   version: '1.0.0',
   steps: [
-    { id: 'review', title: 'Review', prompt: 'Review.', outputContract: { contractRef: 'wr.contracts.review_verdict' } },
+    {
+      id: 'review',
+      title: 'Review',
+      prompt: 'Review.',
+      outputContract: { contractRef: 'wr.contracts.review_verdict' },
+    },
     { id: 'report', title: 'Report', prompt: 'Report what was found.' },
   ],
 };
@@ -61,7 +66,9 @@ describe('an artifact', () => {
     const { directory, directories, tools, sessionId } = await reviewed(2);
     const { candidates } = value(await tools.resume({}));
     expect(candidates[0]?.artifacts?.join('')).toContain('src/a.ts:1 reads a value');
-    const shown = value(await openGuidedSessions({ dataDirectory: directory, ports, directories, machine: machineOf(1) }).show(sessionId));
+    const shown = value(
+      await openGuidedSessions({ dataDirectory: directory, ports, directories, machine: machineOf(1) }).show(sessionId),
+    );
     const texts = shown.runs[0]?.nodes.flatMap(node => node.artifacts ?? []).map(({ text }) => text);
     expect(texts?.join('')).toContain('src/a.ts:1 reads a value');
   });
@@ -94,10 +101,7 @@ describe('an agent that loses its whole chat', () => {
       return whole.map(({ stepInstanceKey, outputChannel, content }) => ({ stepInstanceKey, outputChannel, content }));
     };
     const kept = openTools(dataDirectory());
-    const { answers, last } = await walk(
-      kept,
-      value(await kept.start({ workflowId, context, preferences }, 'person')),
-    );
+    const { answers, last } = await walk(kept, value(await kept.start({ workflowId, context, preferences }, 'person')));
     const expected = await told(kept, last.stateToken);
 
     const directory = dataDirectory();

@@ -14,7 +14,7 @@ import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-dire
 import { describeDecision } from './decision-report.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
 import { type FoundGap, findGap } from './guided/answer-gap.ts';
-import { describeGap } from './guided/waiting-report.ts';
+import { aboutLines, describeGap } from './guided/waiting-report.ts';
 import { homeRuns } from './home-runs.ts';
 import { parseJson } from './json-argument.ts';
 import { nodeTitle } from './node-title.ts';
@@ -241,7 +241,8 @@ function describeAny(one: AnyDecision, title: string | undefined, paint: Paint):
   const why = resolution?.rationale ? `: ${resolution.rationale}` : '';
   const settled = resolution === undefined ? 'a later attempt supplied it' : (said ?? `${word}${why}`);
   const answer = status === 'open' ? undefined : settled;
-  return describeGap({ id, sessionId, detail: tool.name, summary: context ?? '', hash, answer }, paint);
+  const about = aboutLines(decision.proposal);
+  return describeGap({ id, sessionId, detail: tool.name, summary: context ?? '', about, hash, answer }, paint);
 }
 
 /** Words that were asked for are a text under `value`. */

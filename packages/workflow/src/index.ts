@@ -22,7 +22,7 @@ export { shapeFaults } from './compile/shape-check.ts';
 
 export { idStatusOf, type SourceKind, suggestedIdOf } from './compile/workflow-id.ts';
 export type { KnownCapabilities } from './interpret/capability-judgement.ts';
-export { nextIntentOf } from './interpret/confirmation.ts';
+export { nextIntentOf, questionOnArrival } from './interpret/confirmation.ts';
 export { recordedWarnings, traceWithWarnings } from './interpret/decision-trace.ts';
 export { interpret, type Next } from './interpret/interpreter.ts';
 export { faultReason, type InterpreterFault } from './interpret/interpreter-fault.ts';

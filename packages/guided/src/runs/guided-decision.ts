@@ -48,9 +48,18 @@ function isYesOrNo(detail: string): boolean {
   return detail === 'needs_user_approval' || detail === 'needs_user_environment_action';
 }
 
-function proposalOf({ detail, summary, severity }: PersonGap): JsonObject {
-  const asked = { prompt: summary, needs: detail, severity };
+function proposalOf({ detail, summary, severity, step, proposed }: PersonGap): JsonObject {
+  const about = step === null ? {} : { step: step.title, instructions: step.prompt };
+  const given =
+    proposed === null
+      ? {}
+      : { ...(proposed.notes !== null && { notes: proposed.notes }), ...artifactFields(proposed.artifacts) };
+  const asked = { prompt: summary, needs: detail, severity, ...about, ...given };
   return isYesOrNo(detail) ? asked : { ...asked, schema: WORDS };
+}
+
+function artifactFields(artifacts: readonly string[]): JsonObject {
+  return artifacts.length === 0 ? {} : { artifacts: artifacts.join('\n') };
 }
 
 /** The schema of an answer in words. */

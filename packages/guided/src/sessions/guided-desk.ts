@@ -1,24 +1,26 @@
 import { nodeHasher } from '@signalbox/journal';
 import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type SessionId } from '@signalbox/model';
 import {
+  type DomainEvent,
   type Gap,
   type GapAnswer,
   type GapId,
   isUnresolved,
   planGapAnswer,
   projectGaps,
-  proposalHash,
 } from '@signalbox/workflow';
 import type { GuidedPorts } from '../ports.ts';
 import { contradiction } from './guided-failures.ts';
 import { openSessionFiles, type SessionFilesOptions } from './session-files.ts';
+import { type ShownQuestion, shownQuestion } from './shown-question.ts';
 
 /** A question in a guided session that only the person can answer. */
 export interface WaitingGap {
   readonly sessionId: SessionId;
   readonly gap: Gap;
-  /** The hash of the shown question; an answer with it is void if the gap has changed. */
+  /** The hash of the shown question; an answer with it is void if the question or the proposal has changed. */
   readonly shown: Digest;
+  readonly question: ShownQuestion;
 }
 
 /** The person's side of guided sessions. The journal is the truth: an answer is the record that resolves its gap. */
@@ -39,6 +41,10 @@ export function openGuidedDesk(
   options: GuidedDeskOptions,
   { reader, writer }: Pick<ReturnType<typeof openSessionFiles>, 'reader' | 'writer'> = openSessionFiles(options),
 ): GuidedDesk {
+  const asked = (sessionId: SessionId, events: readonly DomainEvent[], gap: Gap): WaitingGap => {
+    const question = shownQuestion(reader, events, gap);
+    return { sessionId, gap, shown: question.hash, question };
+  };
   return {
     waiting() {
       const ids = reader.sessions();
@@ -48,9 +54,10 @@ export function openGuidedDesk(
         const read = reader.salvage(sessionId);
         if (!read.ok) return read;
         if (read.value.health !== 'healthy') continue;
-        for (const gap of projectGaps(read.value.view.events())) {
+        const events = read.value.view.events();
+        for (const gap of projectGaps(events)) {
           if (gap.reason.category !== 'user_only_dependency' || !isUnresolved(gap)) continue;
-          waiting.push({ sessionId, gap, shown: proposalHash(nodeHasher, gap) });
+          waiting.push(asked(sessionId, events, gap));
         }
       }
       return ok(waiting);
@@ -64,7 +71,7 @@ export function openGuidedDesk(
       );
       const [gap, second] = found;
       if (gap === undefined || second !== undefined) return err(unknownGap(sessionId, given, found.length));
-      return ok({ sessionId, gap, shown: proposalHash(nodeHasher, gap) });
+      return ok(asked(sessionId, view.value.events(), gap));
     },
 
     async answer(sessionId, gapId, said) {
@@ -76,10 +83,18 @@ export function openGuidedDesk(
       const given = filter.data(said);
       const view = reader.view(sessionId);
       if (!view.ok) return view;
-      const possible = planGapAnswer(nodeHasher, sessionId, view.value.events(), gapId, given);
+      const hashIn = (events: readonly DomainEvent[]) => (gap: Gap) => shownQuestion(reader, events, gap).hash;
+      const possible = planGapAnswer(
+        nodeHasher,
+        sessionId,
+        view.value.events(),
+        gapId,
+        given,
+        hashIn(view.value.events()),
+      );
       if (!possible.ok) return possible;
       const written = await writer.write<ErrorEnvelope>(sessionId, now => {
-        const planned = planGapAnswer(nodeHasher, sessionId, now.events(), gapId, given);
+        const planned = planGapAnswer(nodeHasher, sessionId, now.events(), gapId, given, hashIn(now.events()));
         if (!planned.ok) return planned;
         return ok(planned.value.kind === 'answered' ? undefined : { planned: planned.value });
       });

@@ -20,7 +20,7 @@ import * as z from 'zod';
 import { guardIo, type SessionStores } from './session-stores.ts';
 
 const FILE = 'summary.json';
-const VERSION = 1;
+const VERSION = 2;
 
 /** The value for the current manifest, from the cache or rebuilt and cached. Temporary values are not cached. */
 export function cached<T extends Json, E>(

@@ -27,7 +27,6 @@ import {
   projectObservations,
   projectRunDags,
   projectSession,
-  proposalHash,
   type RunView,
   type SessionHealth,
   type WorkflowLibrary,
@@ -37,6 +36,7 @@ import { lastActive } from '../retention/retained-journals.ts';
 import { unknownSession } from './find-session.ts';
 import { isKept } from './session-keeping.ts';
 import { openSessionStores, type SessionStores, type SessionStoresOptions } from './session-stores.ts';
+import { questionSources, shownQuestion } from './shown-question.ts';
 
 export interface DetailOptions extends SessionStoresOptions {
   /** Where to look for workflow sources besides the bundled ones. */
@@ -119,7 +119,8 @@ export async function showSession(
       const own = dag?.nodes.get(node.nodeId);
       const from = node.parentNodeId === null ? undefined : dag?.nodes.get(node.parentNodeId);
       const notes = own && from && notesInto(outputs, own, from);
-      const artifacts = own && from ? artifactsInto(outputs, own, from).map(output => shownArtifact(stores, output)) : [];
+      const artifacts =
+        own && from ? artifactsInto(outputs, own, from).map(output => shownArtifact(stores, output)) : [];
       return {
         ...node,
         step: step === undefined ? null : { key: formatStepInstanceKey(step), title: title ?? step.stepId },
@@ -133,7 +134,9 @@ export async function showSession(
       name: compiled?.name,
       source: await sourceOf(library, run.workflow),
       nodes,
-      gaps: gaps.filter(gap => gap.runId === run.runId).map(gap => ({ ...gap, shown: proposalHash(nodeHasher, gap) })),
+      gaps: gaps
+        .filter(gap => gap.runId === run.runId)
+        .map(gap => ({ ...gap, shown: shownQuestion(questionSources(stores), events, gap).hash })),
     });
   }
   const at = lastActive(stores, sessionId);

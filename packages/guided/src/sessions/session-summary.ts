@@ -35,6 +35,7 @@ import { eventTimes } from './event-times.ts';
 import { cached } from './session-cache.ts';
 import { isKept } from './session-keeping.ts';
 import type { SessionStores } from './session-stores.ts';
+import { questionSources, shownQuestion } from './shown-question.ts';
 
 const runSummary = z.strictObject({
   runId,
@@ -60,6 +61,9 @@ const personGap = z.strictObject({
   summary: z.string(),
   askedAt: timestamp,
   shown: digest,
+  /** What the person sees besides the summary; null once it is settled. */
+  step: z.strictObject({ title: z.string(), prompt: z.string() }).nullable(),
+  proposed: z.strictObject({ notes: z.string().nullable(), artifacts: z.array(z.string()) }).nullable(),
   status: z.enum(['open', 'answered', 'withdrawn']),
   answer: z.strictObject({ kind: z.enum(['approved', 'denied', 'answered']), words: z.string().nullable() }).nullable(),
   closedAt: timestamp.nullable(),
@@ -168,7 +172,7 @@ function summaryOf(
     omittedRuns,
     waiting: gaps.filter(isUnresolved).length,
     artifacts: handedInOf(events, timeOf).slice(-HANDED_IN),
-    gaps: listedGaps(gaps).map(gap => personGapOf(gap, events, timeOf)),
+    gaps: listedGaps(gaps).map(gap => personGapOf(stores, gap, events, timeOf)),
     branch: observed.get('git_branch')?.value ?? null,
     repository: observed.get('repo_root')?.value ?? null,
     recap: firstLine(runs[0]?.recap),
@@ -187,9 +191,15 @@ function listedGaps(gaps: readonly Gap[]): readonly Gap[] {
   return gaps.filter(gap => isUnresolved(gap) || settled.has(gap));
 }
 
-function personGapOf(gap: Gap, events: readonly DomainEvent[], timeOf: (index: number) => Timestamp): PersonGap {
+function personGapOf(
+  stores: SessionStores,
+  gap: Gap,
+  events: readonly DomainEvent[],
+  timeOf: (index: number) => Timestamp,
+): PersonGap {
   const { gapId, runId: run, nodeId: node, severity, reason, summary, recordedAt, answer } = gap;
   const settled = gap.resolvedBy;
+  const question = settled === undefined ? shownQuestion(questionSources(stores), events, gap) : undefined;
   const closed = settled && events.findLast(event => event.kind === 'gap_recorded' && event.data.gapId === settled);
   return {
     // A gap has an id like any decision.
@@ -200,7 +210,9 @@ function personGapOf(gap: Gap, events: readonly DomainEvent[], timeOf: (index: n
     detail: reason.detail,
     summary,
     askedAt: timeOf(recordedAt),
-    shown: proposalHash(nodeHasher, gap),
+    shown: question?.hash ?? proposalHash(nodeHasher, gap),
+    step: question?.step ?? null,
+    proposed: question?.proposed ? { ...question.proposed, artifacts: [...question.proposed.artifacts] } : null,
     status: settled === undefined ? 'open' : answer === undefined ? 'withdrawn' : 'answered',
     answer:
       answer === undefined

@@ -38,6 +38,7 @@ import {
   planPreferences,
   projectCapabilities,
   projectGaps,
+  questionOnArrival,
   type TraceEntry,
   traceWithWarnings,
   type UserAnswer,
@@ -57,7 +58,7 @@ const MAX_ARTIFACT_BYTES = 1024 * 1024;
 const CAPABILITIES: readonly Capability[] = ['delegation', 'web_browsing'];
 
 type Observation = NonNullable<Attempt['capabilities']>[number];
-type Outcome = Pick<Attempt, 'outcome' | 'gaps' | 'trace'>;
+type Outcome = Pick<Attempt, 'outcome' | 'gaps' | 'trace' | 'opens'>;
 
 /** The outcome of an attempt at a place: advanced or blocked, with everything to record. Writes nothing. */
 export function decideAdvance(
@@ -187,7 +188,9 @@ export function decideAdvance(
   if (next.value.kind === 'blocked') {
     return record({ outcome: { kind: 'blocked', blockers: next.value.report.blockers }, gaps, trace }, extra);
   }
-  return record({ outcome: { kind: 'advanced', state: next.value.state }, gaps, trace }, extra);
+  const { state: reached } = next.value;
+  const opens = questionOnArrival(situation.compiled, reached, context, preferences.autonomy);
+  return record({ outcome: { kind: 'advanced', state: reached }, gaps, trace, opens }, extra);
 }
 
 /** The error for a template that was sent back as it is: no placeholder is an answer. */

@@ -117,6 +117,8 @@ export function placeAnswer(
       : ok<readonly never[]>([]);
   if (!outputs.ok) return outputs;
   if ('unknown' in outputs.value) return err(unknownOutput(outputs.value.unknown));
+  const intent = nextIntentOf(compiled, state, context, preferences.autonomy);
+  const decision = decisionAt(situation);
   const open = projectGaps(events).filter(gap => gap.runId === place.runId && isUnresolved(gap));
   return ok({
     kind: shown.kind === 'blocked' ? 'blocked' : 'ok',
@@ -126,7 +128,11 @@ export function placeAnswer(
     ...defined({ ackToken, checkpointToken }),
     isComplete,
     pending: pending.value?.shown ?? null,
-    nextIntent: nextIntentOf(compiled, state, context, preferences.autonomy),
+    nextIntent:
+      intent === 'await_user_confirmation' && decision?.status === 'approved'
+        ? 'perform_pending_then_continue'
+        : intent,
+    ...defined({ decision }),
     nextCall: nextCallAt(compiled, stateToken, ackToken, pending.value?.step, isComplete),
     preferences: { autonomy: preferences.autonomy, riskPolicy: preferences.riskPolicy },
     gaps: open.slice(-MAX_GAPS).map(({ gapId, severity, reason, summary }) => ({
@@ -148,6 +154,25 @@ function unknownOutput(outputId: string) {
     'Rehydrate without outputIds: "outputs" of the answer lists the ids.',
     { field: 'outputIds' },
   );
+}
+
+/** The last question about the approval of the pending step, and its answer. */
+function decisionAt({ place, events, dag }: Situation): StepAnswer['decision'] {
+  const places = new Set([place.nodeId, ...checkpointedFrom(dag, place)]);
+  const gap = projectGaps(events).findLast(
+    ({ nodeId, reason }) =>
+      places.has(nodeId) && reason.category === 'user_only_dependency' && reason.detail === 'needs_user_approval',
+  );
+  if (gap === undefined) return undefined;
+  const { gapId, answer } = gap;
+  const note = answer?.kind === 'answered' ? answer.value : answer?.note;
+  return {
+    decisionId: gapId,
+    status: answer === undefined ? 'open' : answer.kind === 'denied' ? 'denied' : 'approved',
+    ...defined({ note }),
+    answerWith: `signalbox approve ${gapId}`,
+    consolePath: `/queue?decision=${gapId}`,
+  };
 }
 
 /** How many gaps one answer lists. */

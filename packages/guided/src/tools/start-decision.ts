@@ -18,6 +18,7 @@ import {
   type Place,
   type Preferences,
   planStart,
+  questionOnArrival,
   recommendationWarnings,
   type SessionPlan,
   type TraceId,
@@ -82,7 +83,9 @@ export function decideStart(
   const place = { sessionId, runId, nodeId };
   const warnings = recommendationWarnings(snapshot, { ...baseline, ...defined(input.preferences ?? {}) });
   const trace = traceWithWarnings(warnings, first.value.trace);
-  const events = [...plan.events, ...beside(place, attemptId, { ...first.value, trace })];
+  const opens = questionOnArrival(snapshot, first.value.state, context.value, autonomy);
+  const gaps = [...first.value.gaps, ...opens];
+  const events = [...plan.events, ...beside(place, attemptId, { ...first.value, gaps, trace })];
   return ok({ place, planned: { snapshots, plan: { events } }, workflows: [canonicalJson(snapshot)] });
 }
 

@@ -128,6 +128,16 @@ const handedIn = z.strictObject({
   content: json.optional(),
 });
 
+/** The person's decision about the pending step. Only their answer counts; what the agent says about it does not. */
+const decision = z.strictObject({
+  decisionId: z.string(),
+  status: z.enum(['open', 'approved', 'denied']),
+  note: z.string().optional(),
+  /** How the person answers: a command, and a page of the console. */
+  answerWith: z.string(),
+  consolePath: z.string(),
+});
+
 /** A place in a run. */
 const place = {
   workflow: workflowName,
@@ -142,6 +152,8 @@ const place = {
   /** The step to do now; null when the workflow is complete. */
   pending: pending.nullable(),
   nextIntent,
+  /** Only if the step needs a person's approval. */
+  decision: decision.optional(),
   nextCall: nextCall.nullable(),
   preferences,
   /** Open gaps of the run, newest last. */

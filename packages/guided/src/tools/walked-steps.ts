@@ -82,7 +82,7 @@ export function lastHandedIn(
   nodeId: NodeId,
   wanted?: readonly string[],
 ): Result<readonly HandedIn[] | { readonly unknown: string }, Fault> {
-  return withStates(reader, stateOf => {
+  return withStates<readonly HandedIn[] | { readonly unknown: string }>(reader, stateOf => {
     const outputs: HandedIn[] = [];
     for (const { key, given } of wayBack(dag, projectNodeOutputs(events), nodeId, stateOf)) {
       for (const { outputId, outputChannel, payload } of given.toReversed()) {
@@ -90,7 +90,13 @@ export function lastHandedIn(
         const content = wanted === undefined ? ok(undefined) : contentOf(reader, payload);
         if (!content.ok) return content;
         const excerpt = excerptOf(payload, textOf(reader));
-        outputs.push({ outputId, stepInstanceKey: key, outputChannel, excerpt, ...defined({ content: content.value }) });
+        outputs.push({
+          outputId,
+          stepInstanceKey: key,
+          outputChannel,
+          excerpt,
+          ...defined({ content: content.value }),
+        });
       }
       if (wanted === undefined && outputs.length >= MAX_OUTPUTS) break;
     }

@@ -101,7 +101,7 @@ function stepText(answer: StepAnswer): string {
     answer.kind === 'blocked' &&
       `BLOCKED. Nothing moved: ${answer.pending?.title ?? 'the step'} is still the current step.`,
     answer.kind === 'blocked' ? blockersText(answer.blockers) : pendingText(answer),
-    answer.kind === 'blocked' ? `${wayOnText(answer)}${call}` : `${intentText(answer.nextIntent)}${call}`,
+    answer.kind === 'blocked' ? `${wayOnText(answer)}${call}` : `${intentText(answer)}${call}`,
     answer.kind === 'ok' &&
       answer.checkpointToken !== undefined &&
       `To save unfinished work on the way:\n${callText('checkpoint_workflow', { workflowId: answer.workflow.workflowId, checkpointToken: answer.checkpointToken, notesMarkdown: '<notes to remember>' })}`,
@@ -124,12 +124,12 @@ function pendingText({ pending }: Pick<StepAnswer, 'pending'>): string | false {
   return pending !== null && `# ${pending.title}\n\n${pending.prompt}`;
 }
 
-function intentText(intent: StepAnswer['nextIntent']): string {
-  switch (intent) {
+function intentText({ nextIntent, decision }: Pick<StepAnswer, 'nextIntent' | 'decision'>): string {
+  switch (nextIntent) {
     case 'perform_pending_then_continue':
       return `Do this step now and nothing beyond it. When it is done, hand it in. ${FILL_IN}`;
     case 'await_user_confirmation':
-      return `Stop: only the person can confirm this step. Hand in what you would do, before anything that cannot be undone: it stays blocked until they answer in the console or with "signalbox approve". Then do it, and hand it in again. ${FILL_IN}`;
+      return `Stop: only a person can approve this step; your own word, or theirs in this chat, does not count. ${whereText(decision)} Hand in what you would do, before anything that cannot be undone: it stays blocked until they answer. Then rehydrate, do it, and hand it in. ${FILL_IN}`;
     case 'rehydrate_only':
       return 'Nothing can be handed in from this answer. Show the step again for fresh tokens:';
     case 'complete':
@@ -137,14 +137,31 @@ function intentText(intent: StepAnswer['nextIntent']): string {
   }
 }
 
+/** Where a person answers the decision about a step. */
+function whereText(decision: StepAnswer['decision']): string {
+  if (decision === undefined) return 'They answer in the console or with "signalbox approve".';
+  const { decisionId, answerWith, consolePath, status } = decision;
+  if (status === 'denied') return `They denied decision ${decisionId}.`;
+  return `Decision ${decisionId} is in their queue: they answer with \`${answerWith}\` (or "deny"), or in the console at ${consolePath}.`;
+}
+
 function wayOnText(answer: StepAnswer): string {
+  const open = answer.gaps.filter(({ reason }) => reason.startsWith('user_only_dependency:'));
+  const commands = open.map(
+    ({ gapId, reason }) => `\`signalbox approve ${gapId}${needsWords(reason) ? ' --value TEXT' : ''}\``,
+  );
   const mend = isOfPerson(answer)
-    ? 'Fix what is listed above with the person: ask them and wait. They answer in the console or with "signalbox approve", "deny" or "answer"; an answer only in the chat does not count.'
+    ? `Fix what is listed above with the person: ask them and wait. They answer with ${commands.join(' and ') || '"signalbox approve"'}, with "deny", or in the console's queue; an answer only in the chat, or from you, does not count.`
     : 'Fix what is listed above.';
   return `Three things to do now:
 1. ${mend}
 2. Make the call below; it changes nothing and gives a fresh ackToken.
 3. Hand the whole step in again with that ackToken; the old one only repeats this answer.`;
+}
+
+/** Whether the person answers in words, not with a yes. */
+function needsWords(reason: string): boolean {
+  return !/:needs_user_(approval|environment_action)$/.test(reason);
 }
 
 function isOfPerson({ blockers }: Pick<StepAnswer, 'blockers'>): boolean {

@@ -3,7 +3,9 @@ import type { Autonomy, CompiledStep, CompiledWorkflowSnapshotV1 } from '../comp
 import { derivePendingStep, type EngineState } from '../session/execution-snapshot.ts';
 import { type ContextLayers, conditionValue } from './condition-value.ts';
 import { type Effort, PATTERN_MAX_STEPS } from './pattern-match.ts';
+import { blocks, type Gap, gapsOf } from './reason.ts';
 import { stepContext } from './step-context.ts';
+import { approvalQuestion } from './user-dependency.ts';
 import { indexWorkflow, type WorkflowIndex } from './workflow-index.ts';
 
 export type NextIntent = 'perform_pending_then_continue' | 'await_user_confirmation' | 'rehydrate_only' | 'complete';
@@ -26,6 +28,22 @@ export function nextIntentOf(
   const seen = stepContext(index, context, pending.loopPath);
   const need = approvalNeed(index, step, seen, { steps: PATTERN_MAX_STEPS });
   return isAsked(need, autonomy) ? 'await_user_confirmation' : 'perform_pending_then_continue';
+}
+
+/** The question to the person that a place opens by itself; a mode that never stops opens none. */
+export function questionOnArrival(
+  compiled: CompiledWorkflowSnapshotV1,
+  state: EngineState,
+  context: JsonObject,
+  autonomy: Autonomy,
+): readonly Gap[] {
+  const pending = derivePendingStep(state);
+  const index = indexWorkflow(compiled);
+  const step = pending && index.steps.get(pending.stepId);
+  if (pending === undefined || step === undefined || !blocks(autonomy)) return [];
+  const seen = stepContext(index, context, pending.loopPath);
+  const need = personsNeed(approvalNeed(index, step, seen, { steps: PATTERN_MAX_STEPS }), autonomy);
+  return need === 'human_approval' ? gapsOf([approvalQuestion(step.stepId)]) : [];
 }
 
 function isAsked(need: ApprovalNeed, autonomy: Autonomy): boolean {

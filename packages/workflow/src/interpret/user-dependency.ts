@@ -60,14 +60,19 @@ export function judgeUserDependencies(
   return { reasons, stillOpen, assumable };
 }
 
-/** Only an answer to the approval itself counts: approving another question of the agent approves no step. */
-function approvalReasons(stepId: string, need: ApprovalNeed, answers: readonly UserAnswer[]): readonly Reason[] {
-  if (need !== 'human_approval') return [];
-  const wanted = userReason(
+/** The question that a step's need opens as soon as the step is pending. */
+export function approvalQuestion(stepId: string): Reason {
+  return userReason(
     stepId,
     'needs_user_approval',
     `Step ${stepId} needs the approval of a person before it can be passed.`,
   );
+}
+
+/** Only an answer to the approval itself counts: approving another question of the agent approves no step. */
+function approvalReasons(stepId: string, need: ApprovalNeed, answers: readonly UserAnswer[]): readonly Reason[] {
+  if (need !== 'human_approval') return [];
+  const wanted = approvalQuestion(stepId);
   const denied = userReason(stepId, 'needs_user_approval', `The person did not approve step ${stepId}.`);
   const last = answers.findLast(answer => isAnswerTo(answer, wanted) || isAnswerTo(answer, denied));
   if (last === undefined) return [wanted];

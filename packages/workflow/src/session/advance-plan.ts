@@ -3,7 +3,8 @@
  *
  * A1  Every id derives from the session, the place and the attempt: planning the same attempt again gives the same plan, and
  *     another attempt from the same place is another branch.
- * A2  The outcome comes first; outputs follow, notes before artifacts, then corrections of earlier ones; the new node and its edge close the plan.
+ * A2  The outcome comes first; outputs follow, notes before artifacts, then corrections of earlier ones; the new node, the questions that it opens and
+ *     its edge close the plan.
  * A3  Advancing settles what blocked earlier attempts from here, except gaps that this one discloses again and questions to a
  *     person: only the person's answer settles those.
  */
@@ -54,6 +55,8 @@ export interface Attempt {
   /** Changes the run's context: `null` deletes a key. */
   readonly contextDelta?: JsonObject | undefined;
   readonly gaps?: readonly DisclosedGap[] | undefined;
+  /** Questions to the person at the new place. */
+  readonly opens?: readonly DisclosedGap[] | undefined;
   readonly capabilities?: readonly Omit<z.infer<typeof capabilityObservedData>, 'capObsId'>[] | undefined;
   readonly divergences?: readonly Omit<z.infer<typeof divergenceRecordedData>, 'divergenceId'>[] | undefined;
   readonly trace?: readonly TraceEntry[] | undefined;
@@ -136,6 +139,13 @@ export function planAdvance(
   const { workflowHash } = from.data;
   const snapshot = encodeSnapshot(hasher, workflowHash, outcome.state);
   facts.push(nodeFact(place, toNodeId, workflowHash, snapshot.ref));
+  const opened = gapFacts(
+    history,
+    { ...attempt, place: { ...place, nodeId: toNodeId }, gaps: attempt.opens },
+    recorded.value,
+  );
+  if (!opened.ok) return opened;
+  facts.push(...opened.value);
   facts.push({
     sessionId,
     kind: 'edge_created',

@@ -22,20 +22,21 @@ export type AnswerError = InvalidInput | ErrorEnvelope<'decision/unknown' | 'dec
 /** A gap is answered once; a second answer returns the first outcome. */
 export type AnswerPlan = ({ readonly kind: 'answer' } & SessionPlan) | { readonly kind: 'answered'; readonly gap: Gap };
 
-/** The person's answer to a gap that waits for it, as the record that resolves the gap. */
+/** The person's answer to a gap that waits for it, as the record that resolves the gap. `shownNow` is the hash of what is shown of it now. */
 export function planGapAnswer(
   hasher: Hasher,
   sessionId: SessionId,
   history: readonly DomainEvent[],
   gapId: GapId,
   given: GapAnswer,
+  shownNow: (gap: Gap) => Digest = gap => proposalHash(hasher, gap),
 ): Result<AnswerPlan, AnswerError> {
   const gap = projectGaps(history).find(known => known.gapId === gapId);
   if (gap === undefined || gap.reason.category !== 'user_only_dependency') return err(unknownGap(sessionId, gapId));
   if (gap.resolvedBy !== undefined) return ok({ kind: 'answered', gap });
   const answer = checkInput(gapAnswer, given, 'answer');
   if (!answer.ok) return answer;
-  if (answer.value.shown !== undefined && answer.value.shown !== proposalHash(hasher, gap)) {
+  if (answer.value.shown !== undefined && answer.value.shown !== shownNow(gap)) {
     return err(staleProposal(gapId));
   }
   const { runId, nodeId, reason } = gap;
@@ -55,7 +56,7 @@ export function planGapAnswer(
   return ok({ kind: 'answer', snapshots: [], plan: { events: [draft] } });
 }
 
-/** The hash of what a person sees of a gap. */
+/** The hash of a gap's own words, for a person who sees no more than those. */
 export function proposalHash(hasher: Hasher, { gapId, reason, summary }: Gap): Digest {
   return hasher(canonicalJson({ gapId, reason, summary }));
 }
