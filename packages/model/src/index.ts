@@ -56,6 +56,7 @@ export {
   type Retry,
 } from './error-envelope.ts';
 export {
+  ADAPTER_EVENT_MAX_BYTES,
   type AdapterEvent,
   adapterEvent,
   type EventEnvelope,
@@ -97,6 +98,22 @@ export {
   type UsageEvent,
 } from './fleet/agent-event.ts';
 export {
+  type AgentHandle,
+  agentHandle,
+  type PluginCapabilities,
+  type PluginCapability,
+  pluginCapabilities,
+} from './fleet/agent-handle.ts';
+export {
+  type AgentHealthStatus,
+  type AgentPlugin,
+  type AgentRegistry,
+  agentHealthStatus,
+  type PluginFacts,
+  type PluginRegistration,
+  pluginFacts,
+} from './fleet/agent-plugin.ts';
+export {
   type BrakeAction,
   type BrakedAgent,
   type BrakeRecord,
@@ -107,6 +124,52 @@ export {
   brakeReleaseCondition,
   brakeScope,
 } from './fleet/brake.ts';
+export {
+  type AgentBrief,
+  type AgentTemplate,
+  agentBrief,
+  agentTemplate,
+  type BriefChanges,
+  briefChanges,
+  DEFAULT_HISTORY_TURNS,
+  type DelegationPolicy,
+  delegationPolicy,
+  type McpServerConfig,
+  mcpServerConfig,
+  type ProjectBrief,
+  projectBrief,
+  type SecretRef,
+  type SessionPolicy,
+  secretRef,
+  sessionPolicy,
+  shadowingKeys,
+} from './fleet/brief.ts';
+export {
+  CHECKPOINTS_KEPT,
+  type CrashRecoveryPolicy,
+  crashRecoveryPolicy,
+  defaultCrashRecovery,
+  defaultKillRequest,
+  FORCED_KILL_MS,
+  type KillRequest,
+  type KillResponse,
+  killRequest,
+  killResponse,
+  type SdkCheckpoint,
+  type SerializedAgentState,
+  STATE_MAX_BYTES,
+  sdkCheckpoint,
+  serializedAgentState,
+} from './fleet/checkpoints.ts';
+export {
+  type ContextInjection,
+  type ContextInjectionPolicy,
+  type ContextReactiveTrigger,
+  contextInjection,
+  contextInjectionPolicy,
+  contextReactiveTrigger,
+  defaultInjectionPolicies,
+} from './fleet/context-injection.ts';
 export {
   DEFAULT_MAX_EXTENSIONS,
   DEFAULT_ORPHAN_GRACE_MS,
@@ -131,8 +194,53 @@ export {
   orphanedDecisionAction,
   orphanedDecisionPolicy,
 } from './fleet/decisions.ts';
+export {
+  type EscalationPredicate,
+  type EscalationProtocol,
+  type EscalationRule,
+  escalationPredicate,
+  escalationProtocol,
+  escalationRule,
+  PREDICATE_MAX_DEPTH,
+  withoutTrustRules,
+} from './fleet/escalation.ts';
+export { type GuardrailPolicy, type GuardrailSpec, guardrailPolicy } from './fleet/guardrails.ts';
+export { type AgentHandleStatus, agentHandleStatus, handleStatusViews } from './fleet/handle-status.ts';
+export {
+  type AgentSummary,
+  type ArtifactSummary,
+  type CoherenceIssueSummary,
+  DEFAULT_SNAPSHOT_TOKENS,
+  type DecisionSummary,
+  type KnowledgeSnapshot,
+  knowledgeSnapshot,
+  type WorkstreamSummary,
+} from './fleet/knowledge.ts';
+export { parseAdapterEvent } from './fleet/parse-adapter-event.ts';
+export { type PluginError, type PluginErrorCode, pluginError, pluginErrorPlans } from './fleet/plugin-error.ts';
 export { type Provenance, projectPath, provenance } from './fleet/provenance.ts';
 export { type Resolution, resolution } from './fleet/resolution.ts';
+export {
+  type ArtifactUpload,
+  type ArtifactUploadResult,
+  artifactUpload,
+  artifactUploadResult,
+  type InProcessTransport,
+  type PluginTransport,
+  type SandboxBootstrap,
+  type SandboxHealthResponse,
+  type SandboxInfo,
+  type SandboxResourceUsage,
+  sandboxBootstrap,
+  sandboxHealthResponse,
+  sandboxInfo,
+  type TokenRenewRequest,
+  type TokenRenewResponse,
+  type TransportAddress,
+  tokenRenewRequest,
+  tokenRenewResponse,
+  transportAddress,
+} from './fleet/sandbox.ts';
 export {
   type ActionKind,
   actionKind,
@@ -144,8 +252,19 @@ export {
   type Severity,
   severity,
   severityRank,
+  tick,
 } from './fleet/scales.ts';
+export { type ConsoleArea, consoleArea, type FleetMessage, fleetMessage } from './fleet/socket-messages.ts';
+export { type Fault, faultsOf, parseStrictly } from './fleet/strict-parse.ts';
 export { defaultTickConfig, type TickConfig, type TickService, tickConfig } from './fleet/ticks.ts';
+export {
+  kindWords,
+  type ToolKind,
+  type ToolRiskClassification,
+  toolKind,
+  toolRiskClassification,
+  UNCLASSIFIED_TOOL,
+} from './fleet/tool-risk.ts';
 export {
   defaultRiskWeights,
   defaultTrustCalibration,
@@ -164,6 +283,15 @@ export {
   trustProfile,
   trustProfileName,
 } from './fleet/trust.ts';
+export {
+  defaultResourceLimits,
+  type ResourceLimits,
+  type SandboxCapability,
+  sandboxCapability,
+  type WorkspaceMount,
+  type WorkspaceRequirements,
+  workspaceRequirements,
+} from './fleet/workspace.ts';
 export {
   type AdapterSessionId,
   type AgentId,

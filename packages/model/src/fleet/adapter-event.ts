@@ -23,6 +23,9 @@ export type AdapterEvent = Readonly<z.infer<typeof adapterEvent>>;
 export const eventEnvelope = adapterEvent.extend({ ingestedAt: timestamp });
 export type EventEnvelope = Readonly<z.infer<typeof eventEnvelope>>;
 
+/** The most bytes that one event may have on the wire. */
+export const ADAPTER_EVENT_MAX_BYTES = 1_048_576;
+
 /** What became of an event that was checked. `errors` are sentences for people. */
 export const eventValidationResult = z.strictObject({
   valid: z.boolean(),

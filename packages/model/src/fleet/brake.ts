@@ -34,7 +34,7 @@ export const brakeAction = z.strictObject({
 export type BrakeAction = Readonly<z.infer<typeof brakeAction>>;
 
 /** How one agent obeyed a brake. */
-const brakedAgent = z.strictObject({
+export const brakedAgent = z.strictObject({
   agentId,
   /** Milliseconds from the order to the agent's last sign of life; null until it is silent. */
   silentAfterMs: z.number().nonnegative().nullable(),
