@@ -1,6 +1,6 @@
 import { Bug, cutAtWord, type Json } from '@signalbox/model';
 import type { AgentOutcome, AgentRunner, AgentSession, Assignment, TaskError } from '@signalbox/runs';
-import type { HeldChoice, ToolOutcome } from '@signalbox/state';
+import type { HeldChoice, LayerEntry, ToolOutcome } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import { answerCheckOf } from '../attempt/answer-check.ts';
 import { heldChoiceOf, heldQuestion, reviewQuestion } from '../attempt/held-changes.ts';
@@ -12,7 +12,9 @@ import { checkTurn, type TurnCheck } from '../attempt/turn-check.ts';
 import { secretsOf } from './agent-home.ts';
 import type { AcpPorts, ChosenAgent } from './agent-process.ts';
 import { runTurn, type TurnContext, type TurnEnd } from './agent-turn.ts';
+import { isWritten, writtenPaths } from './layer-traces.ts';
 import { type LeftSession, leftSession } from './left-session.ts';
+import { createOpenTurns, type OpenTurn, type OpenTurns, overlapWords, type TurnOnLayer } from './open-turns.ts';
 import { canContinue } from './session-opening.ts';
 import { AGENT_TURN, readTurns } from './turn-history.ts';
 import { turnTool } from './turn-tool.ts';
@@ -26,13 +28,14 @@ import { turnTool } from './turn-tool.ts';
  * 3. Nothing is retried here: retries belong to the task, and are durable.
  */
 export function createAcpRunner(ports: AcpPorts): AgentRunner {
+  const turns = createOpenTurns();
   return {
     async run(assignment, session) {
       const chosen = await ports.agentOf(assignment);
       if (!chosen.ok) return failed(chosen.error);
       const redact = createRedactor(secretsOf(chosen.value));
       try {
-        const outcome = await attempt(assignment, session, chosen.value, ports);
+        const outcome = await attempt(assignment, session, chosen.value, { ports, openTurns: turns });
         if (outcome.kind !== 'failed') return outcome;
         return failed({ ...outcome.error, message: redact.text(outcome.error.message) });
       } catch (thrown) {
@@ -48,7 +51,7 @@ async function attempt(
   assignment: Assignment,
   session: AgentSession,
   chosen: ChosenAgent,
-  ports: AcpPorts,
+  { ports, openTurns }: { readonly ports: AcpPorts; readonly openTurns: OpenTurns },
 ): Promise<AgentOutcome> {
   const { row } = chosen;
   if (!row.reports.cost && ports.costLimited?.(assignment) === true) return failed(costUnknown(assignment, chosen));
@@ -62,6 +65,7 @@ async function attempt(
   const { call } = turns;
 
   let end: TurnEnd | undefined;
+  let open: OpenTurn | undefined;
   let isUntouched = false;
   let crash: { readonly cause: unknown } | undefined;
   const { forked } = turns;
@@ -71,6 +75,10 @@ async function attempt(
   const home = await ports.configHome(assignment, isSame && forked === undefined && canContinue(chosen));
   const context: TurnContext = {
     ...{ ports, assignment, session, chosen, redact, home: home.path },
+    opened(place) {
+      open = place.layer && openTurns.begin({ ...turnOf(assignment, row.title), ...lookOf(place.layer, place.root) });
+      return open;
+    },
     ...(check && { check: check.value }),
     ...(left && { before: turnBefore(left) }),
   };
@@ -100,7 +108,13 @@ async function attempt(
     const opened = await ports.benchFor(assignment, turn);
     if (!opened.ok) return failed(opened.error);
     try {
-      return await worked(opened.value);
+      const outcome = await worked(opened.value);
+      // Changes that wait for a person or for a `Keep` can still overlap with those of others.
+      if (opened.value.held?.(call) === undefined) open?.over();
+      return outcome;
+    } catch (thrown) {
+      open?.over();
+      throw thrown;
     } finally {
       await opened.value.close();
     }
@@ -194,7 +208,8 @@ async function attempt(
       let choice: HeldChoice = 'apply-all';
       const isAsked = !isReview || apply === 'ask' || programs.length > 0;
       if (isAsked) {
-        const shown = { title: row.title, diff, ...(check && { check }) };
+        const overlaps = overlapWords(open?.found() ?? []);
+        const shown = { title: row.title, diff, overlaps, ...(check && { check }) };
         const answer = await session.decide(isReview ? reviewQuestion(call, held, shown) : heldQuestion(call, held));
         if (answer === undefined) {
           await keep({ v: 1, kind: 'waiting', calls: [call] });
@@ -237,6 +252,18 @@ async function attempt(
     const code = said === undefined ? 'agent-not-started' : 'changes-not-applied';
     return taskFailure(code, `${what}: ${outcome.error.message}. ${outcome.error.suggestion}`, { class: 'retryable' });
   }
+}
+
+function turnOf({ run, task, node, apply }: Assignment, title: string) {
+  return { run, task, node, title, ...(apply !== undefined && { apply }) };
+}
+
+function lookOf({ directory }: LayerEntry, root: string): Pick<TurnOnLayer, 'root' | 'written' | 'isChanged'> {
+  return {
+    root,
+    written: () => writtenPaths(directory, root),
+    isChanged: path => isWritten(directory, root, path),
+  };
 }
 
 function noLayer({ node, directory }: Assignment): TaskError {

@@ -16,6 +16,7 @@ import { createElicitations } from './elicitation.ts';
 import { followCalls } from './followed-calls.ts';
 import { layerTraces } from './layer-traces.ts';
 import type { LeftSession } from './left-session.ts';
+import { type OpenTurn, overlapWords } from './open-turns.ts';
 import { createPermissionDesk } from './permission-desk.ts';
 import type { AgentRow } from './register.ts';
 import { initialize, type OpenedSession, openSession } from './session-opening.ts';
@@ -42,6 +43,8 @@ export interface TurnContext {
   /** Checks the answer, if it is data. */
   readonly check?: AnswerCheck;
   readonly redact: Redactor;
+  /** Tells of other turns that change the same paths. */
+  opened?(place: TurnPlace): OpenTurn | undefined;
   /** The turn was cut off before. */
   readonly before?: {
     readonly entries: readonly Json[];
@@ -93,10 +96,14 @@ export async function runTurn(
   const fail = (error: TaskError) => over.resolve({ kind: 'failed', error });
   const { parkMs = PARK_MS, silenceMs = SILENCE_MS, mac } = ports;
 
+  const open = context.opened?.(place);
+  const lookAround = () => {
+    for (const words of overlapWords(open?.look() ?? [])) book.note(words);
+  };
   const names = createCallNames(assignment.task);
   const book = createTurnBook({
     ...{ assignment, row, names, mac, session, redact, now },
-    ...{ violated: fail, lost: over.reject },
+    ...{ violated: fail, lost: over.reject, changed: lookAround },
     followed: place.inner === undefined ? undefined : followCalls(place.inner),
   });
   const model: ModelName = { provider: row.id, model: assignment.model ?? 'default' };
@@ -235,6 +242,7 @@ export async function runTurn(
         },
         answered() {
           isPrompting = false;
+          lookAround();
           if (offer?.wasListed() === false && !isToldUnlisted) book.note(unlisted(row));
           isToldUnlisted = true;
         },

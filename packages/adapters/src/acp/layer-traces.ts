@@ -4,6 +4,35 @@ import * as fs from 'node:fs';
 const MAX_ENTRIES = 10_000;
 
 /**
+ * Paths that may have been written on a layer, found without reading a file: a directory that is new stands for what is in it. Cut off
+ * after many entries. Nothing on the layer is touched, and an agent may work on it.
+ */
+export function writtenPaths(layer: string, root: string): readonly string[] {
+  const found: string[] = [];
+  let looked = 0;
+  const look = (path: string) => {
+    for (const entry of entriesIn(`${layer}/upper/${path}`) ?? []) {
+      if (++looked > MAX_ENTRIES) return;
+      const at = path === '' ? entry.name : `${path}/${entry.name}`;
+      const isDirectory =
+        entry.isDirectory() && fs.lstatSync(`${root}/${at}`, { throwIfNoEntry: false })?.isDirectory();
+      if (isDirectory === true) look(at);
+      else found.push(at);
+    }
+  };
+  look('');
+  return found;
+}
+
+/** Whether a path that was written on a layer differs from the root's. */
+export function isWritten(layer: string, root: string, path: string): boolean {
+  const [now, below] = [`${layer}/upper/${path}`, `${root}/${path}`].map(at =>
+    fs.lstatSync(at, { throwIfNoEntry: false }),
+  );
+  return now?.isFile() !== true || below?.isFile() !== true || !isSame(`${layer}/upper/${path}`, `${root}/${path}`);
+}
+
+/**
  * Paths below a layer that are not as they are in its root: everything that was written there. An entry that was only opened for writing
  * is copied to the layer without a change, and does not count.
  */
@@ -22,6 +51,15 @@ export function layerTraces(layer: string, root: string): readonly string[] {
   };
   look('');
   return found;
+}
+
+/** Undefined for a directory that the agent closed. */
+function entriesIn(directory: string): readonly fs.Dirent[] | undefined {
+  try {
+    return fs.readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return undefined;
+  }
 }
 
 const BLOCK = 1 << 20;

@@ -18,6 +18,8 @@ export interface BookContext {
   readonly mac: SecretMac;
   readonly session: Pick<AgentSession, 'keep' | 'stream'>;
   readonly redact: Redactor;
+  /** A call that may have changed files has ended. */
+  changed?(): void;
   /** On a layer: tells apart what the calls change. */
   readonly followed?: FollowedCalls | undefined;
   now(): number;
@@ -175,6 +177,7 @@ export function createTurnBook(context: BookContext) {
     if (call.isEnded) return;
     start(call);
     call.isEnded = true;
+    if (status !== 'denied' && mayChange(call.told)) context.changed?.();
     const alone = followed?.end(call, status, redact.text(contentText(call.told)));
     const { told, name } = call;
     const ms = Math.max(0, Math.round(now() - call.startedAt));

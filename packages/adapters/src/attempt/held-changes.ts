@@ -49,6 +49,8 @@ export function reviewQuestion(
     readonly title: string;
     readonly diff: string;
     readonly check?: TurnCheck;
+    /** Sentences about others that change the same paths. */
+    readonly overlaps?: readonly string[];
   },
 ): AgentQuestion {
   const options: readonly { readonly id: HeldChoice; readonly label: string }[] = [
@@ -58,11 +60,12 @@ export function reviewQuestion(
   const paths = [...new Set(held.changes.map(({ path }) => shownPath(path)))];
   const what = paths.length === 1 ? '1 change' : `${paths.length} changes`;
   const checked = of.check === undefined ? '' : ` Its check ${of.check.says}.`;
+  const overlaps = (of.overlaps ?? []).map(words => ` ${words}`).join('');
   return {
     call: `${call}:review:${held.round}`,
     kind: 'choice',
     proposal: {
-      prompt: `${of.title} is done.${checked}${programWarning(held)} Apply its ${what}?`,
+      prompt: `${of.title} is done.${checked}${programWarning(held)}${overlaps} Apply its ${what}?`,
       options: options.map(option => ({ ...option })),
       context: {
         directory: held.root,

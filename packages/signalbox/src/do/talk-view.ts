@@ -60,6 +60,9 @@ export function talkView(terminal: Terminal, { speakers, asked }: TalkOptions): 
       flush(task);
       const { title, tool } = payload as { readonly title?: unknown; readonly tool?: unknown };
       if (tool !== 'agent_turn') print(task, `• ${shown(String(title ?? tool))}`, paint.faint);
+    } else if (kind === 'message' && isNote(payload)) {
+      flush(task);
+      print(task, `! ${oneLine(payload.text)}`, paint.doubtful);
     }
   }
 
@@ -112,6 +115,11 @@ export function talkView(terminal: Terminal, { speakers, asked }: TalkOptions): 
       for (const task of [...rests.keys()]) flush(task);
     },
   };
+}
+
+function isNote(payload: unknown): payload is { readonly text: string } {
+  const { kind, text } = (payload ?? {}) as { readonly kind?: unknown; readonly text?: unknown };
+  return kind === 'note' && typeof text === 'string';
 }
 
 function oneLine(text: string): string {
