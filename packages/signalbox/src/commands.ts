@@ -249,7 +249,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     syntax: 'keep <run>',
-    summary: 'keep a run however old it gets',
+    summary: 'keep a run or guided session however old it gets',
     group: RETAIN,
     load: async () => (await import('./retention/retention-commands.ts')).defineKeep,
   },

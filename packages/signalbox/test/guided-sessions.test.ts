@@ -263,6 +263,8 @@ describe('guided sessions on the command line', () => {
     expect((await say(data, 'sessions', 'unkeep', sessionId)).text).toBe(`Session ${sessionId} is no longer kept.`);
     expect((await say(data, 'sessions', 'unkeep', sessionId)).text).toBe(`Session ${sessionId} was not kept before.`);
     expect((await say(data, 'sessions', 'keep', 'nobody')).code).toBe(1);
+    expect((await say(data, 'keep', sessionId.slice(0, 13))).text).toBe(`Session ${sessionId} is kept.`);
+    expect((await say(data, 'unkeep', sessionId)).text).toBe(`Session ${sessionId} is no longer kept.`);
     expect((await say(data, 'keys')).code).toBe(2);
     expect((await say(data, 'keys', 'rotate')).text).toMatch(/^current {3}[0-9a-f]{16}\nprevious {2}[0-9a-f]{16}$/);
     expect((await handIn(tools, start)).pending?.stepId).toBe('ship');

@@ -2,8 +2,10 @@
  * The summary of a session, stored beside its journal so that sessions can be listed without reading them all.
  *
  * C1  Never the truth: nothing is executed based on it, and deleting it changes no answer.
- * C2  It belongs to the manifest named by its digest. One of another manifest, version or shape is rebuilt.
+ * C2  It belongs to the manifest named by its digest and to the segments as they were: one of another manifest, version or shape, or of files
+ *     that were touched since, is rebuilt. So damage done to a segment shows, although the manifest is the same.
  */
+import { lstatSync, readdirSync } from 'node:fs';
 import { nodeHasher } from '@signalbox/journal';
 import {
   canonicalJson,
@@ -31,7 +33,8 @@ export function cached<T extends Json, E>(
 ): Result<T, E> {
   const directory = directoryOf(sessionId);
   const bytes = disk.read(`${directory}/manifest.jsonl`);
-  const manifest = typeof bytes === 'object' ? nodeHasher(bytes) : undefined;
+  const manifest =
+    typeof bytes === 'object' ? nodeHasher(`${nodeHasher(bytes)} ${segmentsMark(directory)}`) : undefined;
   const known = manifest && read(disk, `${directory}/cache/${FILE}`, manifest, schema);
   if (known !== undefined) return ok(known);
   const made = make();
@@ -53,6 +56,23 @@ export function cached<T extends Json, E>(
     });
   }
   return ok(value);
+}
+
+/** Changes with every change of a segment: sizes and times of change, which a program cannot set back. */
+export function segmentsMark(directory: string): string {
+  const folder = `${directory}/events`;
+  try {
+    return readdirSync(folder)
+      .sort()
+      .map(name => {
+        const file = lstatSync(`${folder}/${name}`, { throwIfNoEntry: false });
+        return `${name} ${file?.size} ${file?.ctimeMs}`;
+      })
+      .join('\n');
+  } catch {
+    // Nothing there yet, or no rights: reading the journal says which.
+    return '';
+  }
 }
 
 function read<T extends Json>(

@@ -7,6 +7,7 @@ import {
   type SessionId,
   sessionId as sessionIdSchema,
 } from '@signalbox/model';
+import { segmentsMark } from './session-cache.ts';
 import {
   guardIo,
   openSessionStores,
@@ -28,7 +29,7 @@ export function listSessions(options: SessionStoresOptions): Result<readonly Ses
 }
 
 interface Known {
-  /** File facts that change with a session: its manifest grows, and its directory changes when it is kept or released. */
+  /** File facts that change with a session: its manifest and segments, and its directory, which changes when it is kept or released. */
   readonly mark: string;
   readonly summary: SessionSummary;
 }
@@ -47,7 +48,7 @@ export function openSessionIndex(options: SessionStoresOptions): SessionIndex {
     const directory = lstatSync(place, { throwIfNoEntry: false });
     if (directory?.isDirectory() !== true) return undefined;
     const manifest = lstatSync(`${place}/manifest.jsonl`, { throwIfNoEntry: false });
-    return `${directory.mtimeMs} ${manifest?.mtimeMs} ${manifest?.size}`;
+    return `${directory.mtimeMs} ${manifest?.mtimeMs} ${manifest?.size}\n${segmentsMark(place)}`;
   }
 
   return {

@@ -67,6 +67,7 @@ export function decideAdvance(
   attemptId: AttemptId,
   input: ContinueInput,
   baselines: PreferenceBaselines,
+  drift: readonly { readonly code: string; readonly message: string }[] = [],
 ): Result<SessionWrite, ErrorEnvelope> {
   const { place, events, node, dag, state } = situation;
   const output: StepOutputInput = input.output ?? {};
@@ -190,7 +191,9 @@ export function decideAdvance(
   }
   const { state: reached } = next.value;
   const opens = questionOnArrival(situation.compiled, reached, context, preferences.autonomy);
-  return record({ outcome: { kind: 'advanced', state: reached }, gaps, trace, opens }, extra);
+  // Drift is told with the step that follows; a blocked answer stays where it was.
+  const told = traceWithWarnings(drift, trace);
+  return record({ outcome: { kind: 'advanced', state: reached }, gaps, trace: told, opens }, extra);
 }
 
 /** The error for a template that was sent back as it is: no placeholder is an answer. */

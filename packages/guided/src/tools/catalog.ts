@@ -1,4 +1,4 @@
-import { defined, type ErrorEnvelope, ok, type Result } from '@signalbox/model';
+import { defined, type ErrorEnvelope, ok, type Result, truncateUtf8 } from '@signalbox/model';
 import {
   type CompiledWorkflowSnapshotV1,
   type FoundWorkflow,
@@ -26,15 +26,25 @@ export async function listWorkflows(library: WorkflowLibrary, input: ListInput):
       sourceKind: listing.sourceKind,
       isRoutine: listing.isRoutine,
       ...(compiled.ok && { workflowHash: compiled.value.workflowHash }),
-      problems: (compiled.ok ? compiled.value.warnings : compiled.error.problems)
-        .slice(0, MAX_PROBLEMS.workflow)
-        .map(({ code, path, message, suggestion }) => ({ code, path, message, suggestion })),
+      ...(!compiled.ok && { refused: refusal(compiled.error.problems) }),
     })),
     problems: problems.slice(0, MAX_PROBLEMS.files).map(problem => ({ ...problem })),
     omittedProblems: Math.max(0, problems.length - MAX_PROBLEMS.files),
     nextCall: { tool: 'inspect_workflow', arguments: { workflowId: runnable ?? '<one of the workflowIds>' } },
   };
 }
+
+/** Why a workflow cannot be started, in a line; its author runs `signalbox workflow validate` for the rest. */
+function refusal(
+  problems: readonly { readonly severity: string; readonly path: string; readonly message: string }[],
+): string {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return `${truncateUtf8(`${first?.path || '/'}: ${first?.message ?? 'it is not valid'}`, REFUSAL_BYTES)}${more}`;
+}
+
+const REFUSAL_BYTES = 200;
 
 export async function inspectWorkflow(
   library: WorkflowLibrary,
@@ -118,10 +128,11 @@ export function isIdOf(asked: string, { workflowId }: CompiledWorkflowSnapshotV1
 /** Whether the source of a run's workflow still matches the run's pin. Reported, never acted upon. */
 export async function driftWarnings(
   library: WorkflowLibrary,
-  { workflowId }: CompiledWorkflowSnapshotV1,
+  { workflowId }: { readonly workflowId: string },
   pinned: string,
+  look: 'find' | 'peek' = 'find',
 ): Promise<readonly Warning[]> {
-  const found = await library.find(workflowId);
+  const found = await library[look](workflowId);
   if (found.ok && found.value.compiled.workflowHash === pinned) return [];
   const why = found.ok ? 'has changed since' : 'is no longer there, or no longer valid';
   return [

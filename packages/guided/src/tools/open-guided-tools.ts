@@ -13,15 +13,18 @@ import {
 import {
   type CompiledWorkflowSnapshotV1,
   type DedupeKey,
+  type DomainEvent,
   loosenedBy,
   nextAttemptId,
   openWorkflowLibrary,
   type Place,
   type Preferences,
   planCheckpoint,
+  projectRunDags,
   type RecordedAdvance,
   recordedAdvance,
   recordedCheckpoint,
+  recordedWarnings,
   requireRecordedAdvance,
   type WorkflowPlace,
 } from '@signalbox/workflow';
@@ -39,7 +42,7 @@ import { rehydrate } from './rehydrate.ts';
 import { resumeCandidates } from './resume-candidates.ts';
 import { decideStart, type StartName, startNameOf } from './start-decision.ts';
 import { placeOfCheckpointToken, placeOfTokens } from './token-places.ts';
-import type { StepAnswer } from './tool-answers.ts';
+import type { StepAnswer, Warning } from './tool-answers.ts';
 import type { CheckpointInput, ContinueInput, StartInput } from './tool-inputs.ts';
 import { observationsOf, readWorkspace } from './workspace.ts';
 
@@ -120,6 +123,18 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
     });
   }
 
+  /** A change of the workflow's source that this run was not told of yet. It is recorded, so that a repeated answer is the same. */
+  async function newDrift(events: readonly DomainEvent[], { runId }: Place): Promise<readonly Warning[]> {
+    const run = projectRunDags(events).get(runId)?.workflow;
+    const isTold = events.some(
+      event =>
+        event.kind === 'decision_trace_appended' &&
+        event.scope.runId === runId &&
+        recordedWarnings(event.data.entries).some(({ code }) => code === 'pinned_drift'),
+    );
+    return run === undefined || isTold ? [] : driftWarnings(library, run, run.workflowHash, 'peek');
+  }
+
   async function advance(tokens: Tokens, input: ContinueInput): Promise<Answered<StepAnswer>> {
     const named = placeOfTokens(reader, tokens, input);
     if (!named.ok) return named;
@@ -129,6 +144,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
     const before = recordedAdvance(named.value.view, place, attemptId);
     if (!before.ok) return before;
     if (before.value !== undefined) return recordedAnswer(tokens, named.value.view, place, before.value);
+    const drift = await newDrift(named.value.view.events(), place);
     const written = await writer.write<ErrorEnvelope>(place.sessionId, view => {
       const recorded = recordedAdvance(view, place, attemptId);
       if (!recorded.ok || recorded.value !== undefined) return recorded.ok ? ok(undefined) : recorded;
@@ -142,7 +158,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
         );
       }
       const situation = situationAt(reader, events, place, baselines);
-      return situation.ok ? decideAdvance(reader, situation.value, attemptId, input, baselines) : situation;
+      return situation.ok ? decideAdvance(reader, situation.value, attemptId, input, baselines, drift) : situation;
     });
     if (!written.ok) return err(asTokenError(written.error));
     const recorded = requireRecordedAdvance(written.value, place, attemptId);

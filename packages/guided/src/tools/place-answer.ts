@@ -142,7 +142,7 @@ export function placeAnswer(
       summary,
     })),
     omittedGaps: Math.max(0, open.length - MAX_GAPS),
-    warnings: [...warningsAt(situation), ...(shown.told ?? [])],
+    warnings: distinctWarnings([...warningsAt(situation), ...(shown.told ?? [])]),
     ...(outputs.value.length > 0 && { outputs: [...outputs.value] }),
     blockers: shown.kind === 'blocked' ? shown.blockers.map(blocker => ({ ...blocker })) : [],
   });
@@ -237,15 +237,20 @@ function warningsAt({ place, events, dag, compiled, preferences, state }: Situat
     ),
     ...(state.kind === 'complete' ? completion(events, place) : []),
     ...assumptions(events, place),
-    ...ignoredDecisions(events, place),
+    ...recordedHere(events, place),
   ];
 }
 
-/** Decisions about loops that counted for none, as recorded with the attempt that led here. */
-function ignoredDecisions(events: readonly DomainEvent[], place: Place): readonly Warning[] {
+/** What was recorded and still holds is told once; so is the drift of several runs of one workflow. */
+export function distinctWarnings(warnings: readonly Warning[]): Warning[] {
+  return [...new Map(warnings.map(warning => [warning.message, warning])).values()];
+}
+
+/** Warnings recorded with the attempt that led here, which nothing else shows. */
+function recordedHere(events: readonly DomainEvent[], place: Place): readonly Warning[] {
   return attemptEvents(events, place)
     .flatMap(event => (event.kind === 'decision_trace_appended' ? recordedWarnings(event.data.entries) : []))
-    .filter(({ code }) => code === 'loop_decision_ignored');
+    .filter(({ code }) => code === 'loop_decision_ignored' || code === 'pinned_drift');
 }
 
 function answerText(answer: NonNullable<ReturnType<typeof projectGaps>[number]['answer']>): string {

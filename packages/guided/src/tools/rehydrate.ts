@@ -1,9 +1,14 @@
 import type { Digest, ErrorEnvelope, Result } from '@signalbox/model';
 import { err } from '@signalbox/model';
-import type { CompiledWorkflowSnapshotV1, PreferenceBaselines } from '@signalbox/workflow';
+import {
+  type CompiledWorkflowSnapshotV1,
+  derivePendingStep,
+  formatStepInstanceKey,
+  type PreferenceBaselines,
+} from '@signalbox/workflow';
 import { invalidCall } from '../sessions/guided-failures.ts';
 import type { SessionReader, Tokens } from '../sessions/session-files.ts';
-import { placeAnswer, situationAt } from './place-answer.ts';
+import { placeAnswer, type Situation, situationAt } from './place-answer.ts';
 import { placeOfTokens } from './token-places.ts';
 import type { StepAnswer, Warning } from './tool-answers.ts';
 import type { ContinueInput } from './tool-inputs.ts';
@@ -26,8 +31,33 @@ export async function rehydrate(
   const { place, view } = named.value;
   const situation = situationAt(reader, view.events(), place, baselines);
   if (!situation.ok) return situation;
-  const told = await driftOf(situation.value.compiled, situation.value.node.data.workflowHash);
+  const { compiled, node } = situation.value;
+  const drift = await driftOf(compiled, node.data.workflowHash);
+  const told = [...leftBehind(reader, tokens, situation.value), ...drift];
   return placeAnswer(reader, tokens, situation.value, { kind: 'recovered', told, outputIds: input.outputIds });
+}
+
+/** For a place that the run has left: handing in from here makes a branch, and the run's tip is elsewhere. */
+function leftBehind(
+  reader: SessionReader,
+  tokens: Tokens,
+  { place, dag, node, compiled }: Situation,
+): readonly Warning[] {
+  const tip = dag.preferredTip;
+  const isLeft = dag.edges.some(edge => edge.edgeKind === 'acked_step' && edge.fromNodeId === place.nodeId);
+  if (tip === undefined || tip.nodeId === place.nodeId || !isLeft) return [];
+  const snapshotRef = dag.nodes.get(tip.nodeId)?.snapshotRef;
+  const state = snapshotRef === undefined ? undefined : reader.state(snapshotRef);
+  const pending = state?.ok === true ? derivePendingStep(state.value) : undefined;
+  const at = pending === undefined ? 'its end' : `step ${formatStepInstanceKey(pending)}`;
+  const { workflowHash } = node.data;
+  const stateToken = tokens.mint({ tokenKind: 'state', ...place, nodeId: tip.nodeId, workflowHash });
+  return [
+    {
+      code: 'not_the_tip',
+      message: `This place was left before: handing in from here begins another branch. The tip of ${compiled.workflowId} is at ${at}; its stateToken is ${stateToken}`,
+    },
+  ];
 }
 
 function notRecorded(field: string) {

@@ -9,7 +9,7 @@ import {
   rankResumable,
 } from '@signalbox/workflow';
 import type { SessionReader, Tokens } from '../sessions/session-files.ts';
-import { situationAt } from './place-answer.ts';
+import { distinctWarnings, situationAt } from './place-answer.ts';
 import type { ResumeAnswer, Warning } from './tool-answers.ts';
 import type { ResumeInput } from './tool-inputs.ts';
 import { lastArtifacts } from './walked-steps.ts';
@@ -66,15 +66,19 @@ export async function resumeCandidates(
       nextCall: { tool: 'continue_workflow', arguments: { intent: 'rehydrate', workflowId, stateToken } },
     });
   }
-  return ok({ candidates, warnings: distinct(warnings).slice(0, MAX_WARNINGS) });
+  const asked = [query, gitBranch, gitHeadSha].some(part => part !== undefined && part.trim() !== '');
+  const isMatched = candidates.some(({ whyMatched }) => !whyMatched.includes('recency_fallback'));
+  const unmatched = asked && !isMatched && candidates.length > 0 ? [NOTHING_MATCHED] : [];
+  return ok({ candidates, warnings: [...unmatched, ...distinctWarnings(warnings)].slice(0, MAX_WARNINGS) });
 }
 
 const MAX_WARNINGS = 20;
 
-/** Several runs of one workflow have the same drift. */
-function distinct(warnings: readonly Warning[]): Warning[] {
-  return [...new Map(warnings.map(warning => [warning.message, warning])).values()];
-}
+const NOTHING_MATCHED: Warning = {
+  code: 'nothing_matched',
+  message:
+    'No run matches what you asked for; these are only the latest runs. Ask the person before you continue one, or start a new run.',
+};
 
 function nameOf(reader: SessionReader, workflowHash: string): string | undefined {
   const workflow = reader.workflow(workflowHash as Digest);

@@ -25,11 +25,9 @@ const listing = z.strictObject({
   suggestedId: z.string().optional(),
   sourceKind,
   isRoutine: z.boolean(),
-  /** Absent for a workflow that cannot be run; `problems` says why. */
+  /** Absent for a workflow that cannot be run; `refused` says why, in a line. */
   workflowHash: digest.optional(),
-  problems: z.array(
-    z.strictObject({ code: z.string(), path: z.string(), message: z.string(), suggestion: z.string() }),
-  ),
+  refused: z.string().optional(),
 });
 
 export const listAnswer = z.strictObject({

@@ -15,12 +15,7 @@ export const answerTexts = {
       `- ${each.workflowId}${each.isRoutine ? ' (routine)' : ''}: ${each.name} (${each.sourceKind})`,
       `  ${firstLine(each.description)}`,
       ...(each.suggestedId === undefined ? [] : [`  The id is a legacy one; it should become ${each.suggestedId}.`]),
-      ...(each.workflowHash === undefined
-        ? [
-            '  CANNOT BE STARTED:',
-            ...each.problems.map(problem => `    at ${problem.path || '/'}: ${problem.message} ${problem.suggestion}`),
-          ]
-        : []),
+      ...(each.workflowHash === undefined ? [`  CANNOT BE STARTED: ${each.refused}`] : []),
     ]);
     return paragraphs([
       workflows.length === 0 ? 'No workflows found here.' : `${counted(workflows.length)}:\n${lines.join('\n')}`,
@@ -78,7 +73,9 @@ export const answerTexts = {
     return paragraphs([
       candidates.length === 0
         ? 'No session matches. Call resume_session with fewer words, or start a new run with start_workflow.'
-        : 'Sessions that match, best first. If it is unclear which one is meant, ask the person; then make the call of that one.',
+        : warnings.some(({ code }) => code === 'nothing_matched')
+          ? 'NO SESSION MATCHES. The latest ones, in case the person means one of them:'
+          : 'Sessions that match, best first. If it is unclear which one is meant, ask the person; then make the call of that one.',
       ...candidates.map((each, index) =>
         [
           `${index + 1}. ${each.workflow.name} (workflow ${each.workflow.workflowId}, run ${each.runId}), ${each.status}`,

@@ -3,6 +3,7 @@ import type { McpServerFactory } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { BODY_MAX_BYTES, tooLarge } from '../http/body-text.ts';
 import { boundedLines, type LineEnds } from './bounded-lines.ts';
+import { heldUntilAnswered } from './stdio-answers.ts';
 
 export interface StdioStreams {
   readonly input: Readable;
@@ -16,7 +17,7 @@ export interface StdioOptions {
 }
 
 /**
- * Serves one client on the standard streams until it closes its end, or the program should end. Nothing else may write to standard output.
+ * Serves one client on the standard streams until it closes its end and has its answers, or the program should end. Nothing else may write to standard output.
  */
 export function serveOnStdio(
   mcp: McpServerFactory,
@@ -25,7 +26,8 @@ export function serveOnStdio(
 ): Promise<void> {
   return new Promise(resolve => {
     const lines = boundedLines(BODY_MAX_BYTES, ends => output.write(`${tooLongLine(ends)}\n`));
-    const transport = new StdioServerTransport(input.pipe(lines), output);
+    const held = heldUntilAnswered(output);
+    const transport = new StdioServerTransport(input.pipe(lines).pipe(held.messages), held.output);
     serveStdio(mcp, { transport, onerror: onFault });
     const closed = transport.onclose;
     transport.onclose = () => {

@@ -51,7 +51,7 @@ const words = {
     description: `Lists the guided workflows that can be started here: id, name, purpose, and where each comes from.
 Call it first when the person wants structured work (an investigation, a review, a feature, research) and you do not know the id of a suitable workflow.
 Send nothing; {"includeRoutines": true} also lists the building blocks of other workflows.
-Returns the workflows. One without a workflowHash cannot be started; its problems say why.
+Returns the workflows. One that is refused cannot be started.
 Next: inspect_workflow to see more of one, or start_workflow with its workflowId.`,
   },
   inspect: {

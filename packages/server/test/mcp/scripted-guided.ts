@@ -41,7 +41,6 @@ const listed = guidedSchemas.list.answer.parse({
       idStatus: 'namespaced',
       sourceKind: 'project',
       isRoutine: false,
-      problems: [],
     },
   ],
   problems: [{ sourceKind: 'project', sourceRef: 'notes.json', code: 'not_a_workflow', message: 'It has no steps.' }],

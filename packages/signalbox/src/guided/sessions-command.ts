@@ -1,5 +1,5 @@
 import type { ErrorEnvelope } from '@signalbox/app';
-import { findSession, keepSession, listSessions } from '@signalbox/app/guided';
+import { findSession, listSessions } from '@signalbox/app/guided';
 import type { DefineCommand } from '../command.ts';
 import {
   askedDataDirectory,
@@ -9,6 +9,7 @@ import {
 } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError } from '../terminal.ts';
+import { keepNamed } from './keep-session.ts';
 import { describeSessions } from './session-list-report.ts';
 
 export const defineSessions: DefineCommand = (command, { terminal, end }) => {
@@ -60,13 +61,7 @@ Exit codes: 0 done, 1 failed, 2 usage.`,
         const dataDirectory = writableDataDirectory(flags.dataDir);
         const session = findSession({ dataDirectory }, given);
         if (!session.ok) return tell(flags, session.error);
-        const done = await keepSession({ dataDirectory }, session.value, keep);
-        if (!done.ok) return tell(flags, done.error);
-        const { sessionId, isChanged } = done.value;
-        const now = keep ? 'is kept' : 'is no longer kept';
-        const text = `Session ${sessionId} ${isChanged ? now : `${now.replace('is', 'was').replace('was no longer', 'was not')} before`}.`;
-        terminal.print(flags.json ? JSON.stringify(done.value) : text);
-        end(exitCodes.done);
+        end(await keepNamed(dataDirectory, session.value, flags, keep, terminal));
       });
   }
 };

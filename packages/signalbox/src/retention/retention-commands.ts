@@ -3,6 +3,7 @@ import type { ErrorEnvelope } from '@signalbox/app/host';
 import type { CommandContext, DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodes } from '../exit-code.ts';
+import { keepIfSession } from '../guided/keep-session.ts';
 import { withOwner } from '../owner/with-owner.ts';
 import { paintOf, shown } from '../terminal.ts';
 import { describeCollection } from './collect-report.ts';
@@ -13,12 +14,16 @@ interface CollectFlags extends DataFlags {
 }
 
 export const defineKeep: DefineCommand = (command, context) => {
-  command.description('Keeps a run however old it gets: "signalbox gc" does not touch it or its sub-plans.');
+  command.description(
+    'Keeps a run or a guided session however old it gets: "signalbox gc" does not touch it or its sub-plans.',
+  );
   keeping(command, context, true);
 };
 
 export const defineUnkeep: DefineCommand = (command, context) => {
-  command.description('Lets a kept run expire again. Nothing happens before the next "signalbox gc".');
+  command.description(
+    'Lets a kept run or guided session expire again. Nothing happens before the next "signalbox gc".',
+  );
   keeping(command, context, false);
 };
 
@@ -55,6 +60,8 @@ function keeping(command: Parameters<DefineCommand>[0], { terminal, end }: Comma
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', `\nExample:\n  $ signalbox ${command.name()} 019b8d62     an id prefix is enough`)
     .action(async (given: string, flags: DataFlags) => {
+      const session = await keepIfSession(given, flags, isKept, terminal);
+      if (session !== undefined) return end(session);
       end(
         await withOwner(terminal, flags, async (owner): Promise<0 | ErrorEnvelope> => {
           const run = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given);

@@ -1,4 +1,4 @@
-import { canonicalJson, type Hasher } from '@signalbox/model';
+import { canonicalJson, type Hasher, type JsonObject } from '@signalbox/model';
 import { contractPack, contractPacks } from './builtins/contract-packs.ts';
 import type { Feature } from './builtins/features.ts';
 import type {
@@ -30,6 +30,8 @@ export interface Compilation {
   readonly functions: Map<string, CompiledFunction>;
   /** Ids of steps and loops, and where each is defined. */
   readonly ids: Map<string, string>;
+  /** The whole text of a routine, for those that it is delegated to; undefined if it is not known or lacks an argument. */
+  readonly delegateText: (workflowId: string, args: JsonObject) => string | undefined;
   /** The snapshot's remaining character budget. Text shared by many steps counts in each of them. */
   readonly budget: { left: number };
 }

@@ -8,7 +8,8 @@ import { limits } from './limits.ts';
 import { compileProgram } from './loop-pass.ts';
 import { type CompileMode, compare, type ProblemList, problemList, type WorkflowProblem } from './problem.ts';
 import { finishedText, slotsOf } from './prompt-text.ts';
-import type { Routines } from './routines.ts';
+import { routineText } from './routine-text.ts';
+import { type Routines, routineName, TEMPLATE_PREFIX } from './routines.ts';
 import { readSource } from './source-reading.ts';
 import { type ExpandedNode, expandTemplates } from './template-pass.ts';
 import { idStatusOf, isReservedId, type SourceKind } from './workflow-id.ts';
@@ -20,6 +21,8 @@ export interface CompileOptions {
   readonly mode: CompileMode;
   /** Bindings of the workflow's extension points, by slot. */
   readonly bindings?: ReadonlyMap<string, string>;
+  /** Compiles a routine for its text: what it delegates itself is only named, so that this ends. */
+  readonly isDelegate?: boolean;
 }
 
 export interface CompiledWorkflow {
@@ -57,9 +60,10 @@ export function compileWorkflow(source: unknown, options: CompileOptions): Resul
 
 function compileSource(
   source: unknown,
-  { hasher, routines, sourceKind, bindings = new Map() }: CompileOptions,
+  options: CompileOptions,
   problems: ProblemList,
 ): Omit<CompiledWorkflowSnapshotV1, 'compiledWarnings'> | undefined {
+  const { hasher, routines, sourceKind, bindings = new Map() } = options;
   const read = readSource(source, problems);
   if (read === undefined) return undefined;
   const { workflow, copy, removed } = read;
@@ -89,6 +93,7 @@ function compileSource(
     contracts: new Map(),
     functions: new Map(),
     ids: new Map(),
+    delegateText: delegateTexts(options),
     budget: { left: limits.compiledBytes },
   };
   addFunctions(compilation, workflow.functionDefinitions, { scope: 'workflow' }, place, finish);
@@ -134,6 +139,30 @@ function compileSource(
     steps: compilation.steps,
     conditions: byId(compilation.conditions.values(), each => each.conditionId),
     loops: byId(compilation.loops, each => each.loopId),
+  };
+}
+
+/** The texts of routines with the arguments of their calls, each compiled once. A routine that lacks an argument has none. */
+function delegateTexts(options: CompileOptions): Compilation['delegateText'] {
+  const texts = new Map<string, string | undefined>();
+  return (workflowId, args) => {
+    const name = routineName(workflowId);
+    const routine = options.routines.get(name)?.workflow;
+    if (options.isDelegate === true || routine === undefined) return undefined;
+    const key = canonicalJson([name, args]);
+    if (!texts.has(key)) {
+      const problems = problemList('load');
+      const call = {
+        id: 'routine',
+        title: routine.name,
+        templateCall: { templateId: `${TEMPLATE_PREFIX}${name}`, args },
+      };
+      const { description, version } = routine;
+      const whole = { id: 'wr.delegate', name: routine.name, description, version, steps: [call] };
+      const snapshot = compileSource(whole, { ...options, sourceKind: 'bundled', isDelegate: true }, problems);
+      texts.set(key, snapshot === undefined || problems.hasErrors ? undefined : routineText(snapshot));
+    }
+    return texts.get(key);
   };
 }
 

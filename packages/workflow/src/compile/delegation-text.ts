@@ -1,5 +1,5 @@
 import { canonicalJson } from '@signalbox/model';
-import { addCondition, type Compilation } from './compilation.ts';
+import { addCondition, type Compilation, spend } from './compilation.ts';
 import type { CompiledStep } from './compiled-workflow.ts';
 import { finishedText } from './prompt-text.ts';
 import type { SourceParallelStep } from './source-format.ts';
@@ -54,10 +54,29 @@ export function delegationParts(
         conditionId: delegation.conditionId,
         text: describe(delegation, index + 1),
       })),
+      ...routineFragments(compilation, delegations, place(step, 'parallelDelegations')),
       { fragmentId: 'wr-delegation-rules', text: RULES },
     ],
   };
 }
+
+/** The text of each routine, once: a delegate sees nothing else, and an agent without subagents follows it itself. */
+function routineFragments(
+  compilation: Compilation,
+  delegations: readonly Delegation[],
+  at: string,
+): readonly Fragment[] {
+  const calls = new Map(delegations.map(each => [canonicalJson([each.workflowId, each.args]), each]));
+  return [...calls.values()].flatMap(({ workflowId, args }, index) => {
+    const text = compilation.delegateText(workflowId, args);
+    if (text === undefined) return [];
+    spend(compilation, text.length, at);
+    return [{ fragmentId: `wr-routine-${index + 1}`, text: `${routineIntro(workflowId)}\n\n${text}` }];
+  });
+}
+
+const routineIntro = (workflowId: string) =>
+  `**The routine ${workflowId}.** Give all of the text below to each subagent that follows it.`;
 
 function describe(delegation: Delegation, number: number): string {
   const lines = [

@@ -28,6 +28,6 @@ export function readRoutines(sources: Iterable<unknown>): Routines {
 }
 
 /** The id without its namespace and without the word `routine`. */
-function routineName(workflowId: string): string {
+export function routineName(workflowId: string): string {
   return workflowId.slice(workflowId.indexOf('.') + 1).replace(/^routine[-_]/, '');
 }

@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type BigIntStats, constants } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
 import { type Digest, err, type Hasher, ok, type Result } from '@signalbox/model';
 import { limits } from '../compile/limits.ts';
 import { errorCode } from './directory-walk.ts';
@@ -40,7 +40,7 @@ export async function readWorkflowFile(
     const stat = await handle.stat({ bigint: true });
     if (!stat.isFile()) return err({ code: 'unreadable_file', message: `It is not a plain file. ${PLAIN}` });
     if (stat.size > BigInt(limits.fileBytes)) return err(tooLarge(`${stat.size} bytes`));
-    const stamp = `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
+    const stamp = stampText(stat);
     if (known?.stamp === stamp) return ok(known);
     const bytes = Buffer.alloc(limits.fileBytes + 1);
     let length = 0;
@@ -56,6 +56,19 @@ export async function readWorkflowFile(
   } finally {
     await handle.close();
   }
+}
+
+/** The stamp of a file now; undefined if it cannot be looked at. */
+export async function stampOf(file: string): Promise<string | undefined> {
+  try {
+    return stampText(await lstat(file, { bigint: true }));
+  } catch {
+    return undefined;
+  }
+}
+
+function stampText({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
 }
 
 function parse(bytes: Uint8Array, hasher: Hasher, stamp: string): Result<WorkflowFile, FileProblem> {

@@ -23,7 +23,7 @@ import { type Routines, readRoutines } from '../compile/routines.ts';
 import { type IdStatus, idStatusOf, type SourceKind, suggestedIdOf } from '../compile/workflow-id.ts';
 import { aheadText, type CompiledByKey, compiledAhead } from './compiled-ahead.ts';
 import { type WalkProblem, walkDirectory, walkLimits } from './directory-walk.ts';
-import { type FileProblem, readWorkflowFile, type WorkflowFile } from './workflow-file.ts';
+import { type FileProblem, readWorkflowFile, stampOf, type WorkflowFile } from './workflow-file.ts';
 
 /** A directory that is searched for workflows. */
 export interface WorkflowPlace {
@@ -72,8 +72,12 @@ export interface FoundWorkflow {
 export interface WorkflowLibrary {
   /** Searches all places. Unchanged files are neither read nor compiled again. */
   discover(): Promise<Discovery>;
-  find(workflowId: string): Promise<Result<FoundWorkflow, ErrorEnvelope<'workflow/unknown' | 'workflow/invalid'>>>;
+  find(workflowId: string): Promise<FindResult>;
+  /** The same as of the last search while the workflow's own file is unchanged; a change of a routine is seen by the next search. */
+  peek(workflowId: string): Promise<FindResult>;
 }
+
+type FindResult = Result<FoundWorkflow, ErrorEnvelope<'workflow/unknown' | 'workflow/invalid'>>;
 
 export interface LibraryOptions {
   readonly hasher: Hasher;
@@ -96,8 +100,8 @@ interface Found {
 }
 
 export function openWorkflowLibrary(options: LibraryOptions): WorkflowLibrary {
-  const { discover, find } = openLibrary(options);
-  return { discover, find };
+  const { discover, find, peek } = openLibrary(options);
+  return { discover, find, peek };
 }
 
 /** The bundled workflows, compiled for `compiledAhead` to read. */
@@ -196,16 +200,26 @@ function openLibrary({ hasher, places, bindings, mode = 'load' }: LibraryOptions
 
   const library: WorkflowLibrary = {
     discover,
-    async find(workflowId) {
-      const { workflows, problems } = await discover();
-      const listing = workflows.find(each => each.workflowId === workflowId) ?? aliased(workflows, workflowId);
-      if (listing === undefined) return err(unknownWorkflow(workflowId, workflows, problems));
-      if (!listing.compiled.ok) return err(invalidWorkflow(listing, listing.compiled.error));
-      const canonical = listing.workflowId === workflowId ? {} : { canonicalId: listing.workflowId };
-      return ok({ listing, compiled: listing.compiled.value, ...canonical });
+    find: async workflowId => named(await discover(), workflowId),
+    async peek(workflowId) {
+      const listing = last?.discovery.workflows.find(each => each.workflowId === workflowId);
+      const known = last?.files.find(
+        ({ place, ref }) => place.kind === listing?.sourceKind && ref === listing.sourceRef,
+      );
+      if (last === undefined || known === undefined) return library.find(workflowId);
+      const isSame = (await stampOf(path.join(known.place.directory, known.ref))) === known.file.stamp;
+      return isSame ? named(last.discovery, workflowId) : library.find(workflowId);
     },
   };
   return { ...library, compiled: () => compiled };
+}
+
+function named({ workflows, problems }: Discovery, workflowId: string): FindResult {
+  const listing = workflows.find(each => each.workflowId === workflowId) ?? aliased(workflows, workflowId);
+  if (listing === undefined) return err(unknownWorkflow(workflowId, workflows, problems));
+  if (!listing.compiled.ok) return err(invalidWorkflow(listing, listing.compiled.error));
+  const canonical = listing.workflowId === workflowId ? {} : { canonicalId: listing.workflowId };
+  return ok({ listing, compiled: listing.compiled.value, ...canonical });
 }
 
 /** An unchanged file is the same object. */

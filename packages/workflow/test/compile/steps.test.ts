@@ -285,6 +285,32 @@ it('[W23] confirmation is never, always, on a condition, or by a kind of approva
   ]);
 });
 
+describe('[W205] a delegated routine', () => {
+  const routine = (more: object = {}) => ({
+    ...workflowOf([stepOf('look', { prompt: 'Look at {what}.', ...more })]),
+    id: 'project.routine-look',
+  });
+  const textsOf = (args: object, routines: readonly unknown[]) => {
+    const delegation = { workflowId: 'project.routine-look', args };
+    const step = { id: 'par', type: 'parallel', title: 'Par', parallelDelegations: [delegation, delegation] };
+    return (snapshotOf(workflowOf([step]), { routines }).steps[0]?.fragments ?? [])
+      .filter(({ fragmentId }) => fragmentId.startsWith('wr-routine'))
+      .map(({ text }) => text);
+  };
+
+  it('is in the step once, with the arguments of its call', () => {
+    const [text, ...more] = textsOf({ what: 'the log' }, [routine()]);
+    expect([text, more]).toEqual([expect.stringContaining('Look at the log.'), []]);
+  });
+
+  it('is only named if it is not known or lacks an argument, and ends if it delegates itself', () => {
+    expect(textsOf({}, [routine()])).toEqual([]);
+    expect(textsOf({ what: 'x' }, [])).toEqual([]);
+    const again = { type: 'parallel', parallelDelegations: [{ workflowId: 'project.routine-look' }] };
+    expect(textsOf({ what: 'x' }, [routine(again)])).toHaveLength(1);
+  });
+});
+
 describe('[W20] a loop', () => {
   it('has its control, its variables, and its body in order', () => {
     const source = workflowOf([

@@ -134,6 +134,18 @@ describe('a contract', () => {
     expect(warned(withPacks([loop('l', 'while', 2, { by: 'agent' }, [deciding])]))).toEqual([]);
   });
 
+  it('[W206] of a differentiation takes its claim as an object and as a sentence', () => {
+    const contractRef = 'wr.contracts.differentiation_handoff';
+    const pack = contractPacks.find(each => each.contractRef === contractRef)?.example as JsonObject;
+    const compiled = ofStep({ output: { contractRef, required: true } });
+    const given = (defensibilityClaim: Json) => ({
+      artifacts: [{ ...pack, shapingHandoff: { ...(pack.shapingHandoff as JsonObject), defensibilityClaim } }],
+    });
+    expect(judge(compiled, given({ power: 'Branding', cannibalization: 'None.' })).kind).toBe('accepted');
+    expect(judge(compiled, given('The log stays with the document.')).kind).toBe('accepted');
+    expect(judge(compiled, given({ power: 'Branding' })).kind).toBe('blocked');
+  });
+
   it('accepts the example of every pack', () => {
     for (const { contractRef, example } of contractPacks) {
       const judged = judge(ofStep({ output: { contractRef, required: true } }), { artifacts: [example] });

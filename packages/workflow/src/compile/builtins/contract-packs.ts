@@ -107,13 +107,17 @@ export const contractPacks: readonly ContractPack[] = [
           must('noGosHints', texts),
           must('constraints', { type: 'any' }),
           must('evidenceTopK', { type: 'list', of: { type: 'any' } }),
-          must('defensibilityClaim', text),
+          must('defensibilityClaim', {
+            type: 'any_of',
+            of: [closed(must('power', text), must('cannibalization', text)), text],
+          }),
         ),
       ),
     ),
     [
       'version: 1 and schemaVersion: "1.0.0".',
       'shapingHandoff: what the shaping of the idea starts from; every field is needed.',
+      'defensibilityClaim: { power, cannibalization }, or a sentence.',
     ],
     {
       version: 1,
@@ -129,7 +133,10 @@ export const contractPacks: readonly ContractPack[] = [
         noGosHints: ['No new file format'],
         constraints: ['Works without a server'],
         evidenceTopK: ['Seven of ten reviewers named it.'],
-        defensibilityClaim: 'The review log stays with the document.',
+        defensibilityClaim: {
+          power: 'Switching costs',
+          cannibalization: 'A rival would have to give up its own review server.',
+        },
       },
     },
   ),
