@@ -8,7 +8,7 @@ import { answerTexts } from './answer-text.ts';
 import { errorText } from './error-text.ts';
 import { inputFault } from './input-fault.ts';
 import { agentInstructions, agentTools, type ToolDefinition } from './tool-definitions.ts';
-import { answerJsonSchema, inputJsonSchema, shownSchema } from './tool-schema.ts';
+import { shownAnswerSchema, shownInputSchema, shownSchema } from './tool-schema.ts';
 
 export interface AgentMcpOptions {
   /** Called with exceptions that are answered as `command/unexpected`. */
@@ -51,8 +51,8 @@ export function createAgentMcp(
 }
 
 const shown = agentTools.map(tool => {
-  const inputSchema = shownSchema(() => inputJsonSchema(tool.input));
-  return [tool, { inputSchema, outputSchema: shownSchema(() => answerJsonSchema(tool.answer)) }] as const;
+  const inputSchema = shownSchema(() => shownInputSchema(tool.input));
+  return [tool, { inputSchema, outputSchema: shownSchema(() => shownAnswerSchema(tool.answer)) }] as const;
 });
 
 async function call(tools: GuidedTools, tool: ToolDefinition, given: unknown): Promise<CallToolResult> {

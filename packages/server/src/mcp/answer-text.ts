@@ -54,8 +54,9 @@ export const answerTexts = {
     ]);
   },
 
-  start: stepText,
-  continue: stepText,
+  start: (answer: StepAnswer) => stepText(answer, true),
+  // A rehydrate lists outputs.
+  continue: (answer: StepAnswer) => stepText(answer, answer.outputs !== undefined),
 
   checkpoint(answer: CheckpointAnswer): string {
     return paragraphs([
@@ -90,7 +91,7 @@ export const answerTexts = {
   },
 } as const;
 
-function stepText(answer: StepAnswer): string {
+function stepText(answer: StepAnswer, savesWork: boolean): string {
   const { nextCall } = answer;
   const call = nextCall === null ? '' : `\n${callText(nextCall.tool, nextCall.arguments)}`;
   return paragraphs([
@@ -99,14 +100,19 @@ function stepText(answer: StepAnswer): string {
       `BLOCKED. Nothing moved: ${answer.pending?.title ?? 'the step'} is still the current step.`,
     answer.kind === 'blocked' ? blockersText(answer.blockers) : pendingText(answer),
     answer.kind === 'blocked' ? `${wayOnText(answer)}${call}` : `${intentText(answer)}${call}`,
-    answer.kind === 'ok' &&
-      answer.checkpointToken !== undefined &&
-      `To save unfinished work on the way:\n${callText('checkpoint_workflow', { workflowId: answer.workflow.workflowId, checkpointToken: answer.checkpointToken, notesMarkdown: '<notes to remember>' })}`,
+    answer.kind === 'ok' && savesWork && checkpointText(answer),
     answer.kind === 'ok' && outputsText(answer),
     // Blockers are recorded as gaps too, and were just listed.
     answer.kind === 'ok' && gapsText(answer),
     warningsText(answer.warnings),
   ]);
+}
+
+/** How to save unfinished work. A plain advance leaves it out: its token is long, and a rehydrate has it. */
+function checkpointText({ checkpointToken, workflow }: StepAnswer): string | false {
+  if (checkpointToken === undefined) return false;
+  const call = { workflowId: workflow.workflowId, checkpointToken, notesMarkdown: '<notes to remember>' };
+  return `To save unfinished work on the way:\n${callText('checkpoint_workflow', call)}`;
 }
 
 /** Precedes a call that is a template. */

@@ -67,7 +67,7 @@ describe('the agent at /mcp/agent', () => {
     for (const tool of tools) {
       expect(tool).toMatchObject({
         title: expect.any(String),
-        description: expect.stringContaining('Send'),
+        description: expect.stringMatching(/^(Lists|Shows|Starts|Hands in|Saves|Finds) /),
         inputSchema: { type: 'object', additionalProperties: false },
         outputSchema: { type: 'object' },
         annotations: { destructiveHint: false, openWorldHint: false },
@@ -92,7 +92,8 @@ describe('the agent at /mcp/agent', () => {
         }
         expect(text).toContain(step.pending?.prompt);
         expect(text).toContain(`${step.nextCall.tool} ${JSON.stringify(step.nextCall.arguments)}`);
-        expect(text).toContain(`"checkpointToken":"${step.checkpointToken}"`);
+        // Its token is long: a start has it in its text, and so has a rehydrate.
+        if (step.pending?.stepId === 'look') expect(text).toContain(`"checkpointToken":"${step.checkpointToken}"`);
         answer = await client.callTool({ name: step.nextCall.tool, arguments: step.nextCall.arguments });
       }
       expect(titles).toEqual(['Look around', 'Tell what you saw', undefined]);
