@@ -7,7 +7,26 @@ export {
 } from './echo-agent/echo-script.ts';
 export { type FakeClock, fakeClock } from './fake-clock.ts';
 export { filledTemplate } from './filled-template.ts';
+export { type CapabilityProfile, capabilityProfiles } from './fleet/capability-profiles.ts';
+export {
+  loadScenario,
+  readScenario,
+  type ScenarioName,
+  scenarioBrief,
+  scenarioNames,
+  scenarioVariants,
+} from './fleet/load-scenario.ts';
+export { malformedEvents } from './fleet/malformed-events.ts';
 export { manualTicks } from './fleet/manual-ticks.ts';
+export { mockCoherence } from './fleet/mock-coherence.ts';
+export {
+  createMockPlugin,
+  inProcessTransport,
+  type MockPlugin,
+  type MockPluginOptions,
+  type MockSpeed,
+} from './fleet/mock-plugin.ts';
+export type { MockFailure, MockScenario } from './fleet/mock-script.ts';
 export {
   interceptedDisk,
   killThisProcess,

@@ -4,7 +4,6 @@ import { artifactRef } from '../contract/artifact.ts';
 import { digest } from '../digest.ts';
 import { agentId, artifactId } from '../ids.ts';
 import { text } from '../json.ts';
-import type { AdapterEvent } from './adapter-event.ts';
 import { agentHandleStatus } from './handle-status.ts';
 import { count, name } from './scales.ts';
 
@@ -25,10 +24,10 @@ export const transportAddress = z.discriminatedUnion('type', [
 ]);
 export type TransportAddress = Readonly<z.infer<typeof transportAddress>>;
 
-/** An adapter in this process. It calls the sink for every event, in any order and as often as it likes: the pipeline puts that right. */
+/** An adapter in this process. It calls the sink for every message, in any order and as often as it likes; the pipeline checks them all. */
 export interface InProcessTransport {
   readonly type: 'in_process';
-  readonly eventSink: (event: AdapterEvent) => void;
+  readonly eventSink: (message: unknown) => void;
 }
 
 export type PluginTransport = InProcessTransport | Exclude<TransportAddress, { type: 'in_process' }>;
