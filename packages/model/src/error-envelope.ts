@@ -78,6 +78,7 @@ export const errorCodes = {
     'run/unconfirmed',
     'run/foreign-plan',
   ],
+  project: ['project/stale', 'project/refused'],
   decision: ['decision/unknown', 'decision/answered', 'decision/withdrawn', 'decision/stale-proposal'],
   state: [
     'state/dispatch-failed',

@@ -25,6 +25,7 @@ export const agentId = uuid.brand<'AgentId'>();
 /** One life of an adapter's process; another one begins when the agent is started again. `runId` on the wire (R23). */
 export const adapterSessionId = uuid.brand<'AdapterSessionId'>();
 export const coherenceIssueId = uuid.brand<'CoherenceIssueId'>();
+export const projectId = uuid.brand<'ProjectId'>();
 
 export type RunId = z.infer<typeof runId>;
 export type NodeId = z.infer<typeof nodeId>;
@@ -39,6 +40,7 @@ export type SessionId = z.infer<typeof sessionId>;
 export type AgentId = z.infer<typeof agentId>;
 export type AdapterSessionId = z.infer<typeof adapterSessionId>;
 export type CoherenceIssueId = z.infer<typeof coherenceIssueId>;
+export type ProjectId = z.infer<typeof projectId>;
 
 export type AnyId =
   | RunId
@@ -53,7 +55,8 @@ export type AnyId =
   | SessionId
   | AgentId
   | AdapterSessionId
-  | CoherenceIssueId;
+  | CoherenceIssueId
+  | ProjectId;
 
 /** Mints ids: `ids.mint<RunId>()`. */
 export interface IdSource {

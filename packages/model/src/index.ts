@@ -314,7 +314,9 @@ export {
   messageId,
   type NodeId,
   nodeId,
+  type ProjectId,
   payloadId,
+  projectId,
   type RunId,
   runId,
   type SessionId,
@@ -333,6 +335,7 @@ export {
   json,
   jsonObject,
   parsedJson,
+  plainDataFault,
   text,
 } from './json.ts';
 export { isWorkKind, nodeKindFacts, type PlanNodeKind, planNodeKinds, textOf } from './node-kinds.ts';

@@ -101,6 +101,31 @@ export { type SealPorts, sealBody, sealRecord } from './log/seal-record.ts';
 export { type AwayCheck, awayCheck, type TakenAway, type TakingAway } from './log/taken-away.ts';
 export { type MemoryRuns, memoryRuns } from './memory/memory-runs.ts';
 export {
+  type ProjectCommitError,
+  type ProjectGuard,
+  type ProjectRow,
+  planProjectCommit,
+  projectAfter,
+  refusedByProject,
+} from './projects/project-commit.ts';
+export type {
+  KeptState,
+  PlacedThing,
+  ProjectLog,
+  ProjectReader,
+  ThingFilter,
+  ThingPlace,
+} from './projects/project-log.ts';
+export {
+  type OpenProjectRecord,
+  openProjectHeader,
+  openProjectRecord,
+  type ProjectDraft,
+  type Thing,
+  type ThingKind,
+  thingKind,
+} from './projects/project-record.ts';
+export {
   type CallReport,
   healthOfModel,
   healthOfProvider,
@@ -136,7 +161,6 @@ export { type FrameRange, isInRanges, rangesBetween } from './retention/frame-ra
 export { keptFrames } from './retention/kept-frames.ts';
 export { planRetention, type RetainedRun, type RetentionPlan } from './retention/plan-retention.ts';
 export { DEFAULT_RETENTION, type RetentionPolicy, retentionPolicy } from './retention/retention-policy.ts';
-
 export { isSamePlan, planSources, planVersionOf } from './run/plan-versions.ts';
 export { hasRunEnded, mayRunFollow } from './run/run-lifecycle.ts';
 export {

@@ -44,8 +44,9 @@ Exit codes: 0 everything matches its log, 1 something could not be repaired, 2 u
 };
 
 export function describeRepair(report: RepairReport, paint: Paint): string {
-  const { ok, dryRun, runs, rebuilt, restored, removed, damaged, missing, aside } = report;
-  const changes = rebuilt.length + restored.length + removed.length;
+  const { ok, dryRun, runs, rebuilt, restored, removed, damaged, missing, aside, projects } = report;
+  const changes = rebuilt.length + restored.length + removed.length + (projects?.rebuilt.length ?? 0);
+  const faults = [...(projects?.damaged ?? []), ...(projects?.missing ?? [])];
   return [
     ...(aside === undefined ? [] : [`  aside     ${shown(aside)}`]),
     ...rebuilt.map(run => `  rebuilt   ${run}`),
@@ -53,6 +54,8 @@ export function describeRepair(report: RepairReport, paint: Paint): string {
     ...removed.map(what => `  removed   ${shown(what)}`),
     ...damaged.map(({ run, what }) => paint.bad(`✗ ${run}: ${shown(what)}`)),
     ...missing.map(({ run, what }) => paint.bad(`✗ ${run}: ${shown(what)}`)),
+    ...(projects?.rebuilt ?? []).map(project => `  rebuilt   project ${project}`),
+    ...faults.map(({ project, what }) => paint.bad(`✗ project ${project}: ${shown(what)}`)),
     ...(dryRun && changes > 0 ? ['Nothing was changed. Run "signalbox repair" to do this.'] : []),
     ...(ok && !(dryRun && changes > 0) ? [paint.good(`✓ all ${runs} runs match their logs`)] : []),
     ...(ok

@@ -21,5 +21,6 @@ export { StoreDamage, StoreFault } from './sqlite/json-column.ts';
 export { storageFaultOf, thrownStorageFault } from './storage-fault.ts';
 export type { Taken } from './taken-away/taken-away-store.ts';
 export { thrownDamage } from './thrown-damage.ts';
+export type { ProjectCheck } from './verify/check-project.ts';
 export type { LogDefect } from './verify/check-run.ts';
 export { readLogLengths } from './verify/log-lengths.ts';

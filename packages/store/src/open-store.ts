@@ -3,9 +3,19 @@ import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher, sqliteCode } from '@signalbox/journal';
 import { type Digest, type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
-import { type Blobs, type Commit, createFeed, type RunFeed, type RunReader, type RunRestore } from '@signalbox/runs';
+import {
+  type Blobs,
+  type Commit,
+  createFeed,
+  type ProjectLog,
+  type RunFeed,
+  type RunReader,
+  type RunRestore,
+} from '@signalbox/runs';
 import { openBlobFiles } from './blobs/blob-files.ts';
 import { restoreRuns } from './bundles/restore-runs.ts';
+import { projectLog } from './fleet/project-log.ts';
+import { projectRows } from './fleet/project-rows.ts';
 import { migrate } from './migrations/migrate.ts';
 import { withoutCollected } from './retention/collected-frames.ts';
 import { type RetentionStore, retentionStore } from './retention/retention-store.ts';
@@ -23,7 +33,8 @@ export type Store = Commit &
   RunReader &
   RunFeed &
   Blobs &
-  RunRestore & {
+  RunRestore &
+  ProjectLog & {
     readonly retention: RetentionStore;
     readonly takenAway: TakenAwayStore;
     /** Call after a blob was removed. */
@@ -111,6 +122,7 @@ export function openStore({ path: file, connect }: StoreOptions): Result<Store, 
     ...restoreRuns({ database, tables, json, hasher: nodeHasher, forget }),
     retention,
     takenAway,
+    ...projectLog(projectRows(database, json, nodeHasher), group, ports),
     commit: group.commit,
     subscribe(run, listener) {
       group.tellAll();

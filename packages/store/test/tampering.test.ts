@@ -21,6 +21,7 @@ import { isSameLog, logChanges, logOf, resealed, writeLog } from './support/forg
 import { importedCopy } from './support/imported-copy.ts';
 import { redact, secretRun } from './support/secret-runs.ts';
 import { opened } from './support/stores.ts';
+import { projectNamed, variedProject } from './support/varied-projects.ts';
 import { variedRun } from './support/varied-runs.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
@@ -39,6 +40,7 @@ beforeAll(async () => {
   home = mkdtempSync(path.join(tmpdir(), 'signalbox-tampering-'));
   const store = opened(home);
   for (const seed of [1, 2, 6]) await variedRun(store, seed);
+  await variedProject(store, projectNamed(1));
   redact(store, (await secretRun(store)).run);
   await importedCopy(store, await variedRun(store, 4));
   expect(store.retention.remove([await variedRun(store, 3)])).toMatchObject({ ok: true });

@@ -7,6 +7,7 @@ import {
   err,
   failure,
   ok,
+  projectId,
   type Result,
   runId,
   timestamp,
@@ -26,6 +27,11 @@ const backupContents = z.strictObject({
   v: z.literal(1),
   at: timestamp,
   runs: z.array(z.strictObject({ run: runId, records: z.int().nonnegative(), head: digest })).readonly(),
+  /** Absent in backups from before projects had a log. */
+  projects: z
+    .array(z.strictObject({ project: projectId, records: z.int().nonnegative(), head: digest }))
+    .readonly()
+    .optional(),
   sessions: z.array(z.strictObject({ session: z.string(), events: z.int().nonnegative(), head: digest })).readonly(),
 });
 type BackupContents = z.infer<typeof backupContents>;
@@ -64,12 +70,14 @@ export function backupHome(dataDirectory: string, target: string, clock: Clock):
 export function restoreHome(backup: string, dataDirectory: string): Result<BackupReport, ErrorEnvelope> {
   const said = contentsOf(backup);
   if (!said.ok) return said;
-  return copied(backup, dataDirectory, ({ runs, sessions }, report, leftOut) => {
+  return copied(backup, dataDirectory, ({ runs, projects = [], sessions }, report, leftOut) => {
     const found = new Map<string, string>([
+      ...projects.map(({ project, head }) => [project, head] as const),
       ...runs.map(({ run, head }) => [run, head] as const),
       ...sessions.map(({ session, head }) => [session, head] as const),
     ]);
     const wanted = [
+      ...(said.value.projects ?? []).map(({ project, head }) => [`project ${project}`, project, head] as const),
       ...said.value.runs.map(({ run, head }) => [`run ${run}`, run, head] as const),
       ...said.value.sessions.map(({ session, head }) => [`session ${session}`, session, head] as const),
     ];
@@ -126,6 +134,7 @@ function copyAll(
 /** The contents of a copy, and its defects. */
 function checked(directory: string): { readonly contents: BackupContents; readonly defects: readonly string[] } {
   const runs: BackupContents['runs'][number][] = [];
+  const projects: NonNullable<BackupContents['projects']>[number][] = [];
   const defects: string[] = [];
   const archive = openArchive({ path: path.join(directory, 'db.sqlite') });
   if (archive.ok) {
@@ -133,6 +142,11 @@ function checked(directory: string): { readonly contents: BackupContents; readon
       runs.push({ run: check.run, records: check.records, head: check.head });
       const [first] = check.defects;
       if (first !== undefined) defects.push(`run ${check.run}: ${first.what}`);
+    }
+    for (const { project, n, records, head, defects: found } of archive.value.checkProjects()) {
+      if (project !== undefined) projects.push({ project, records, head });
+      const [first] = found;
+      if (first !== undefined) defects.push(`project ${project ?? `number ${n}`}: ${first.what}`);
     }
     archive.value.close();
   } else if (archive.error.code !== 'store/missing') defects.push(archive.error.message);
@@ -146,7 +160,7 @@ function checked(directory: string): { readonly contents: BackupContents; readon
     if (wrong !== undefined) defects.push(`session ${session}: ${wrong}`);
   }
   const at = '1970-01-01T00:00:00.000Z' as BackupContents['at'];
-  return { contents: { v: 1, at, runs, sessions }, defects };
+  return { contents: { v: 1, at, runs, ...(projects.length > 0 && { projects }), sessions }, defects };
 }
 
 /** More than any list of heads takes. */

@@ -84,6 +84,7 @@ async function checkArchive(archive: Archive, dataDir: string): Promise<readonly
         ? passed('runs', `${records} records of ${runs} runs, and every row and blob matches them`)
         : failed('runs', listed(found), `Look closer with "signalbox verify RUN". ${REPAIR}`),
       await journalsChanged(archive, dataDir),
+      checkProjects(archive),
     ];
   } catch (cause) {
     // This check is for unreadable pages.
@@ -92,6 +93,20 @@ async function checkArchive(archive: Archive, dataDir: string): Promise<readonly
   } finally {
     archive.close();
   }
+}
+
+function checkProjects(archive: Archive): Check {
+  let [projects, records] = [0, 0];
+  const wrong: string[] = [];
+  for (const { project, n, records: count, defects } of archive.checkProjects()) {
+    projects += 1;
+    records += count;
+    const [first] = defects;
+    if (first !== undefined) wrong.push(`project ${project ?? `number ${n}`}: ${defectWords(first)}`);
+  }
+  if (wrong.length > 0)
+    return failed('projects', listed(wrong), `Look closer with "signalbox verify PROJECT". ${REPAIR}`);
+  return passed('projects', `${records} records of ${projects} projects, and every row and blob matches them`);
 }
 
 /** Whether a removal is in progress, or was when a process was killed. */

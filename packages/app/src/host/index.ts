@@ -73,6 +73,7 @@ export {
   logLevels,
 } from '../logs/projections/log-line.ts';
 export { type Machine, thisMachine } from '../machine.ts';
+export { type ProjectReport, verifyProject } from '../projects/verify-project.ts';
 export { openRecoveryBook } from '../recoveries/recovery-book.ts';
 export { type RedactionRequest, unconfirmedRedaction } from '../redact/redact-desk.ts';
 export { journalsAhead } from '../repair/journals-ahead.ts';

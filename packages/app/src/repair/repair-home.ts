@@ -1,9 +1,26 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
-import { defectWords, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import {
+  defectWords,
+  type ErrorEnvelope,
+  err,
+  failure,
+  ok,
+  type ProjectId,
+  type Result,
+  type RunId,
+} from '@signalbox/model';
 import { type LogRecord, openRecord, ownerId } from '@signalbox/runs';
-import { acquireOwner, diskRefusal, openArchive, openRepair, type RebuildReport, type Repair } from '@signalbox/store';
+import {
+  acquireOwner,
+  diskRefusal,
+  openArchive,
+  openRepair,
+  type ProjectCheck,
+  type RebuildReport,
+  type Repair,
+} from '@signalbox/store';
 import type { Machine } from '../machine.ts';
 import { journalLog, runsWithJournal } from './run-journals.ts';
 import { inOrderOfArrival } from './run-order.ts';
@@ -33,8 +50,17 @@ export interface RepairReport {
   readonly damaged: readonly { readonly run: RunId; readonly what: string }[];
   /** Contents that neither log nor journal holds. */
   readonly missing: readonly { readonly run: RunId; readonly what: string }[];
+  /** The same for the logs of projects; absent if there are none. */
+  readonly projects?: ProjectRepair;
   /** Where the replaced database was moved. */
   readonly aside?: string;
+}
+
+export interface ProjectRepair {
+  readonly projects: number;
+  readonly rebuilt: readonly ProjectId[];
+  readonly damaged: readonly { readonly project: ProjectId; readonly what: string }[];
+  readonly missing: readonly { readonly project: ProjectId; readonly what: string }[];
 }
 
 /**
@@ -163,7 +189,7 @@ function isTakenLater(log: readonly LogRecord[], records: readonly LogRecord[]):
 
 function reportOf(
   first: RebuildReport,
-  { runs, damaged, missing }: RebuildReport,
+  { runs, damaged, missing, ofProjects }: RebuildReport,
   restored: RepairReport['restored'],
   refused: readonly Named[],
   dryRun: boolean,
@@ -171,8 +197,33 @@ function reportOf(
   const left = [...damaged.map(({ run, defect }) => ({ run, what: defectWords(defect) })), ...refused];
   const gone = missing.map(({ run, defect }) => ({ run, what: defectWords(defect) }));
   const { rebuilt, removed } = first;
-  const isWhole = left.length === 0 && gone.length === 0;
-  return { ok: isWhole, dryRun, runs, rebuilt, restored, removed, damaged: left, missing: gone };
+  const projects = projectsOf(first.ofProjects, ofProjects);
+  const faults = [...left, ...gone, ...projects.damaged, ...projects.missing];
+  const report = { ok: faults.length === 0, dryRun, runs, rebuilt, restored, removed, damaged: left, missing: gone };
+  return projects.projects === 0 ? report : { ...report, projects };
+}
+
+function projectsOf(first: RebuildReport['ofProjects'], last: RebuildReport['ofProjects']): ProjectRepair {
+  const named = ({ project, defect }: RebuildReport['ofProjects']['damaged'][number]) => ({
+    project,
+    what: defectWords(defect),
+  });
+  const { projects, damaged, missing } = last;
+  return { projects, rebuilt: first.rebuilt, damaged: damaged.map(named), missing: missing.map(named) };
+}
+
+/** What a rebuild of the projects' rows would do. */
+function foreseenProjects(checks: Iterable<ProjectCheck>): RebuildReport['ofProjects'] {
+  const named = [...checks].flatMap(({ project, defects }) => (project === undefined ? [] : [{ project, defects }]));
+  const withDefect = (place: string) =>
+    named.flatMap(({ project, defects }) => {
+      const defect = defects.find(({ where }) => where === place);
+      return defect === undefined ? [] : [{ project, defect }];
+    });
+  const damaged = withDefect('log');
+  const left = new Set(damaged.map(({ project }) => project));
+  const rebuilt = withDefect('table').flatMap(({ project }) => (left.has(project) ? [] : [project]));
+  return { projects: named.length, rebuilt, damaged, removed: [], missing: withDefect('blob') };
 }
 
 /** What a repair would do, determined without writing. */
@@ -200,9 +251,10 @@ function foreseen(dataDirectory: string, fromJournals: boolean): Result<RepairRe
     replace: (_, records) => ok(records.length),
     without: brokenOf({ damaged }),
   });
+  const ofProjects = foreseenProjects(archive.ok && !fromJournals ? archive.value.checkProjects() : []);
   if (archive.ok) archive.value.close();
   const removed = strays.map(({ table, key }) => `${table} of ${key}`);
-  const report = { runs: checks.length, rebuilt, damaged, removed, missing };
+  const report = { runs: checks.length, rebuilt, damaged, removed, missing, ofProjects };
   return ok(reportOf(report, report, restored, refused, true));
 }
 

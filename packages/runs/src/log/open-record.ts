@@ -1,4 +1,5 @@
 import { asJson, type Digest, err, type Hasher, type Json, ok, type Result, type Timestamp } from '@signalbox/model';
+import { parsedText, withLarge } from './large-values.ts';
 import { type Packed, unpackBody } from './packed-body.ts';
 import { type LogRecord, type RecordBody, type RecordHeader, recordBody, recordHeader } from './record.ts';
 
@@ -12,7 +13,7 @@ export interface OpenRecord {
 
 /** Parses the header of a record, or says why it is invalid. */
 export function openHeader(text: string): Result<RecordHeader, string> {
-  const parsed = parse(text);
+  const parsed = parsedText(text);
   if (parsed.ok && isPlainHeader(text)) return ok(parsed.value as unknown as RecordHeader);
   const header = parsed.ok ? recordHeader.safeParse(parsed.value) : undefined;
   return header?.success === true ? ok(header.data) : err('its header is not what a commit writes');
@@ -70,45 +71,13 @@ function isReplaced(body: Json): boolean {
   return typeof (body as { readonly away?: { readonly by?: Json } } | null)?.away?.by === 'number';
 }
 
-type Members = { [key: string | number]: Json };
-
-/** The value of an own member; undefined if there is none. */
-function memberOf(holder: unknown, key: string | number): unknown {
-  return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key)
-    ? (holder as Members)[key]
-    : undefined;
-}
-
-/** Inserts the values from blobs into a parsed body. The place of each is in the body, and holds null. */
-function withLarge(body: Json, textOf: (blob: Digest) => string): Result<Json, string> {
-  const { large } = body as { readonly large?: NonNullable<RecordBody['large']> };
-  if (!Array.isArray(large)) return ok(body);
-  for (const { at, blob } of large as NonNullable<RecordBody['large']>) {
-    const last = at.at(-1);
-    const holder = at.slice(0, -1).reduce<unknown>(memberOf, body);
-    if (last === undefined || memberOf(holder, last) !== null) return err(`its value at ${at.join('.')} has no place`);
-    const value = parse(textOf(blob));
-    if (!value.ok) return err(`its value at ${at.join('.')} is not JSON`);
-    (holder as Members)[last] = value.value;
-  }
-  return ok(body);
-}
-
 function parseBody(text: string, at: Timestamp): Result<Json, string> {
-  const parsed = parse(text);
+  const parsed = parsedText(text);
   if (!parsed.ok) return parsed;
   try {
     // A body of any other form throws, or does not have the header's digest.
     return ok(asJson(unpackBody(parsed.value as unknown as Packed, at)));
   } catch {
     return err('its body is not what a commit writes');
-  }
-}
-
-function parse(text: string): Result<Json, string> {
-  try {
-    return ok(JSON.parse(text) as Json);
-  } catch {
-    return err('it is not JSON');
   }
 }

@@ -11,6 +11,7 @@ import { newRun, runChange } from '../run/run-record.ts';
 import { streamChunk } from '../stream/stream-chunk.ts';
 import { task } from '../tasks/task.ts';
 import { usageRecord } from '../usage/usage.ts';
+import { largeValue } from './large-values.ts';
 import { bodyAway, takingAway } from './taken-away.ts';
 
 /**
@@ -61,12 +62,6 @@ const beginning = z.strictObject({
   tasks: z.array(z.strictObject({ task: task.omit({ result: true }), result: heldValue.optional() })).readonly(),
 });
 export type Beginning = z.infer<typeof beginning>;
-
-/** A value of the body that is in a blob; null in its place. */
-const largeValue = z.strictObject({
-  at: z.array(z.union([text, z.int().nonnegative()])).readonly(),
-  blob: digest,
-});
 
 export const recordBody = z.strictObject({
   salt: text,

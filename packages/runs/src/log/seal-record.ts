@@ -1,5 +1,6 @@
-import { asJson, chainHead, type Digest, type Hasher, type Json, type Timestamp, utf8Length } from '@signalbox/model';
+import { asJson, chainHead, type Digest, type Hasher, type Timestamp } from '@signalbox/model';
 import { INLINE_MAX_BYTES } from '../artifacts/artifact-record.ts';
+import { withoutLarge } from './large-values.ts';
 import { packBody } from './packed-body.ts';
 import { type LogRecord, RECORD_VERSION, type RecordBody, type RecordDraft, type RecordHeader } from './record.ts';
 
@@ -38,8 +39,11 @@ export function sealBody(
   const body = JSON.stringify(packBody(written, at));
   // A UTF-16 unit takes at most three bytes: a short text holds nothing large.
   if (body.length * 3 <= INLINE_MAX_BYTES) return { body, blobs: blobsOf(written) };
-  const small = withoutLarge(written, putText);
-  return { body: small === written ? body : JSON.stringify(packBody(small, at)), blobs: blobsOf(small) };
+  const { small, large } = withoutLarge(asJson(written), LARGE_PLACES, putText);
+  if (large.length === 0) return { body, blobs: blobsOf(written) };
+  // Still the body, with null in place of large values; `large` says where.
+  const kept = { ...(small as unknown as RecordBody), large } satisfies RecordBody;
+  return { body: JSON.stringify(packBody(kept, at)), blobs: blobsOf(kept) };
 }
 
 /** Paths where plain data of any size may be; '*' stands for every item. */
@@ -62,34 +66,6 @@ const LARGE_PLACES: readonly (readonly string[])[] = [
   ['stream', '*', 'payload'],
   ['events', '*'],
 ];
-
-function withoutLarge(body: RecordBody, putText: SealPorts['putText']): RecordBody {
-  const large: { at: (string | number)[]; blob: Digest }[] = [];
-
-  function visit(value: Json, pattern: readonly string[], at: (string | number)[]): Json {
-    const [key, ...rest] = pattern;
-    if (key === undefined) {
-      const text = JSON.stringify(value);
-      if (text.length * 3 <= INLINE_MAX_BYTES || utf8Length(text) <= INLINE_MAX_BYTES) return value;
-      large.push({ at, blob: putText(text) });
-      return null;
-    }
-    if (key === '*') {
-      if (!Array.isArray(value)) return value;
-      const items = value.map((item, index) => visit(item as Json, rest, [...at, index]));
-      return items.some((item, index) => item !== value[index]) ? items : value;
-    }
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const member = (value as { readonly [key: string]: Json })[key];
-    if (member === undefined) return value;
-    const kept = visit(member, rest, [...at, key]);
-    return kept === member ? value : { ...value, [key]: kept };
-  }
-
-  const small = LARGE_PLACES.reduce((value, pattern) => visit(value, pattern, []), asJson(body));
-  // Still the body, with null in place of large values; `large` says where.
-  return large.length === 0 ? body : ({ ...(small as unknown as RecordBody), large } satisfies RecordBody);
-}
 
 /** Blobs that a body requires. */
 export function blobsOf({ large, begins }: RecordBody): readonly Digest[] {

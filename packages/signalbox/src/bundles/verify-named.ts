@@ -5,9 +5,11 @@ import {
   defectWords,
   drainUnowned,
   type ErrorEnvelope,
+  type ProjectReport,
   type RunReport,
   runId,
   verifyBundle,
+  verifyProject,
   verifyRun,
 } from '@signalbox/app/host';
 import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
@@ -39,6 +41,13 @@ export async function verifyNamed(
   if (existsSync(given) || (await targetOf(flags.dataDir, given)).kind !== 'run' || !/^[0-9a-f-]{4,36}$/.test(given))
     return false;
   return withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
+    const projects = reader.projects().filter(({ id }) => id.startsWith(given));
+    if (projects.length === 1 && projects[0] !== undefined) {
+      const checked = verifyProject(askedDataDirectory(flags.dataDir), projects[0].id, expectHead);
+      if (!checked.ok) return checked.error;
+      terminal.print(json ? JSON.stringify(checked.value) : describeProject(checked.value, paintOf(terminal)));
+      return checked.value.ok ? exitCodes.done : exitCodes.failed;
+    }
     // A run named by its full id is checked from its log, whatever the tables say.
     const parsed = runId.safeParse(given);
     const found = parsed.success ? parsed.data : await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
@@ -75,6 +84,17 @@ function describeRunReport(report: RunReport, paint: Paint): string {
           `  journal   ${journal.health}, ${counted(journal.events, 'record')} in ${counted(journal.segments, 'segment')}` +
             (behind === undefined ? '' : `; ${counted(behind, 'record')} not written yet`),
         ]),
+  ].join('\n');
+}
+
+function describeProject({ ok, project, records, head, defects = [] }: ProjectReport, paint: Paint): string {
+  return [
+    ...(ok
+      ? [paint.good('✓ the project matches its commits')]
+      : defects.map(defect => paint.bad(`✗ ${shown(defectWords(defect))}`))),
+    `  project   ${project}`,
+    `  records   ${records}`,
+    `  head      ${head}`,
   ].join('\n');
 }
 

@@ -2,14 +2,24 @@ import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher } from '@signalbox/journal';
 import { type Digest, ok, type Result, type RunId } from '@signalbox/model';
-import { type ArchivePart, type Blobs, type RunArchive, type RunReader, streamChunk } from '@signalbox/runs';
+import {
+  type ArchivePart,
+  type Blobs,
+  type ProjectReader,
+  type RunArchive,
+  type RunReader,
+  streamChunk,
+} from '@signalbox/runs';
 import { openBlobFiles } from '../blobs/blob-files.ts';
+import { projectReader } from '../fleet/project-log.ts';
+import { projectRows } from '../fleet/project-rows.ts';
 import { preparedTables } from '../runs/prepared-tables.ts';
 import { runReader } from '../runs/run-reader.ts';
 import type { RunTables } from '../runs/run-tables.ts';
 import { fileDefects } from '../sqlite/connection.ts';
 import { type JsonColumns, jsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import { openReadConnection, type ReadError } from '../sqlite/read-connection.ts';
+import { checkProjects, type ProjectCheck } from '../verify/check-project.ts';
 import { checkRun, checkRuns, type LogCheck, type LogDefect } from '../verify/check-run.ts';
 import { logNumberOf } from '../verify/log-numbers.ts';
 import { strayRows, unlistedRows } from '../verify/stray-rows.ts';
@@ -17,6 +27,7 @@ import { strayRows, unlistedRows } from '../verify/stray-rows.ts';
 /** A consistent view of all runs at one moment, while others may keep writing. */
 export type Archive = RunArchive &
   RunReader &
+  ProjectReader &
   Pick<Blobs, 'get'> & {
     /** The text of a blob; throws if it cannot be read. */
     textOf(blob: Digest): string;
@@ -24,6 +35,8 @@ export type Archive = RunArchive &
     check(run: RunId): LogCheck | undefined;
     /** Checks every run that has a log, or a row without one. */
     checkAll(): Iterable<LogCheck>;
+    /** Checks every project that has a log, or rows without one. */
+    checkProjects(): Iterable<ProjectCheck>;
     /** Rows of run numbers that have no log. */
     strays(): readonly LogDefect[];
     /** The strays that belong to no listed run. */
@@ -46,11 +59,13 @@ export function openArchive({ path: file }: { readonly path: string }): Result<A
   return ok({
     ...runReader(database, tables.value),
     ...runArchive(database, json, tables.value),
+    ...projectReader(projectRows(database, json, nodeHasher)),
     records: async (run, from, limit) => [...tables.value.log.records(logNumberOf(database, run) ?? -1, from, limit)],
     get: async name => blobs.get(name),
     textOf: json.blobText,
     check: run => checkRun({ database, blobs, hasher: nodeHasher }, run),
     checkAll: () => checkRuns({ database, blobs, hasher: nodeHasher }),
+    checkProjects: () => checkProjects({ database, blobs, hasher: nodeHasher }),
     strays: () => strayRows(database),
     unlisted: () => unlistedRows(database),
     integrity: () => fileDefects(database),

@@ -4,6 +4,7 @@ import { logAndRuns } from './0001-log-and-runs.ts';
 import { framesAndTasks } from './0002-frames-and-tasks.ts';
 import { decisionsArtifactsUsage } from './0003-decisions-artifacts-usage.ts';
 import { streams } from './0004-streams.ts';
+import { projects } from './0005-projects.ts';
 
 /** One step of the schema. Never edit a released step: add a new one. */
 export interface Migration {
@@ -12,7 +13,13 @@ export interface Migration {
 }
 
 /** In order: each step raises the schema version by one. */
-export const migrations: readonly Migration[] = [logAndRuns, framesAndTasks, decisionsArtifactsUsage, streams];
+export const migrations: readonly Migration[] = [
+  logAndRuns,
+  framesAndTasks,
+  decisionsArtifactsUsage,
+  streams,
+  projects,
+];
 
 /** Databases from before the log have versions up to 6 and cannot be migrated: they lack the data. */
 export const FIRST_VERSION = 100;

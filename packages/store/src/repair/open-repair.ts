@@ -1,9 +1,19 @@
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { hostDisk, nodeHasher, sqliteCode } from '@signalbox/journal';
-import { defined, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
+import {
+  defined,
+  type ErrorEnvelope,
+  err,
+  failure,
+  ok,
+  type ProjectId,
+  type Result,
+  type RunId,
+} from '@signalbox/model';
 import { type AwayCheck, awayCheck, type LogRecord, openRecord } from '@signalbox/runs';
 import { openBlobFiles } from '../blobs/blob-files.ts';
+import { projectRows } from '../fleet/project-rows.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { StoreError } from '../open-store.ts';
 import { replayRows } from '../runs/replay-rows.ts';
@@ -12,6 +22,7 @@ import { valueCache } from '../runs/value-cache.ts';
 import { fileDefects, openConnection, unusable } from '../sqlite/connection.ts';
 import { jsonColumns, StoreDamage, StoreFault } from '../sqlite/json-column.ts';
 import { thrownDamage } from '../thrown-damage.ts';
+import { takeProjectRecord } from '../verify/check-project.ts';
 import { logNumberOf } from '../verify/log-numbers.ts';
 import { type RebuildReport, rebuildRows, removeLog, renewRows } from './rebuild-rows.ts';
 import { restoreSchema } from './restore-schema.ts';
@@ -29,6 +40,10 @@ export interface Repair {
   append(run: RunId, records: Iterable<LogRecord>): Result<number, string>;
   /** Replaces the whole log of a run, all or none. */
   replace(run: RunId, records: Iterable<LogRecord>): Result<number, string>;
+  /** The log of a project as stored; empty if there is none. */
+  projectLog(project: ProjectId): Iterable<LogRecord>;
+  /** The same as `append`, for a project. */
+  appendToProject(project: ProjectId, records: Iterable<LogRecord>): Result<number, string>;
   close(): void;
 }
 
@@ -56,6 +71,7 @@ function repairOf(database: DatabaseSync, home: string, schema: readonly string[
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home, writer: `repair-${process.pid}` });
   const json = jsonColumns(blobs);
   const tables = runTables(database, json, valueCache(), nodeHasher);
+  const projects = projectRows(database, json, nodeHasher);
   const ports = { database, blobs, hasher: nodeHasher };
 
   /** All of `work`, or nothing. */
@@ -93,38 +109,29 @@ function repairOf(database: DatabaseSync, home: string, schema: readonly string[
     log: run => tables.log.records(logNumberOf(database, run) ?? -1, 0),
     append: (run, records) => take(run, records, false),
     replace: (run, records) => take(run, records, true),
+    projectLog: project => projects.records(projects.find(project)?.n ?? -1, 0),
+    appendToProject: (project, records) =>
+      refusable(() => {
+        let found = projects.find(project);
+        let taken = 0;
+        for (const record of records) {
+          const next = takeProjectRecord(ports, projects, found, record);
+          if (!next.ok) throw new StoreDamage(next.error);
+          if (next.value.row.id !== project) throw new StoreDamage('it is a record of another project');
+          found = next.value;
+          taken += 1;
+        }
+        return taken;
+      }),
     close: () => database.close(),
   };
 
-  function take(run: RunId, records: Iterable<LogRecord>, isWhole: boolean): Result<number, string> {
+  /** All of `work`, or why there is nothing of it. */
+  function refusable(work: () => number): Result<number, string> {
     // No effect inside a transaction.
     database.exec('pragma foreign_keys = off');
     try {
-      return transaction(() => {
-        let taken = 0;
-        // Rows left from lost records would conflict with the new ones.
-        const n = logNumberOf(database, run);
-        if (n !== undefined && isWhole) removeLog(database, n);
-        else if (n !== undefined) renewRows(ports, n);
-        tables.known.clear();
-        const away = awayAfter(n === undefined || isWhole ? [] : tables.log.records(n, 0));
-        for (const record of records) {
-          const replayed = replayRows(tables, record, {
-            hasher: nodeHasher,
-            textOf: json.blobText,
-            awayOf: () => away,
-            ...defined({ n }),
-          });
-          if (!replayed.ok) throw new StoreDamage(replayed.error.why);
-          if (replayed.value.outcome.record.id !== run) throw new StoreDamage('it is a record of another run');
-          taken += 1;
-        }
-        const fault = away.end();
-        // A log that ends early can be continued.
-        if (fault !== undefined && fault.awaits === undefined)
-          throw new StoreDamage(`record ${fault.record}: ${fault.what}`);
-        return ok(taken);
-      });
+      return ok(transaction(work));
     } catch (cause) {
       const isExpected = cause instanceof StoreDamage || cause instanceof StoreFault || sqliteCode(cause) !== undefined;
       if (!isExpected) throw cause;
@@ -132,6 +139,34 @@ function repairOf(database: DatabaseSync, home: string, schema: readonly string[
     } finally {
       database.exec('pragma foreign_keys = on');
     }
+  }
+
+  function take(run: RunId, records: Iterable<LogRecord>, isWhole: boolean): Result<number, string> {
+    return refusable(() => {
+      let taken = 0;
+      // Rows left from lost records would conflict with the new ones.
+      const n = logNumberOf(database, run);
+      if (n !== undefined && isWhole) removeLog(database, n);
+      else if (n !== undefined) renewRows(ports, n);
+      tables.known.clear();
+      const away = awayAfter(n === undefined || isWhole ? [] : tables.log.records(n, 0));
+      for (const record of records) {
+        const replayed = replayRows(tables, record, {
+          hasher: nodeHasher,
+          textOf: json.blobText,
+          awayOf: () => away,
+          ...defined({ n }),
+        });
+        if (!replayed.ok) throw new StoreDamage(replayed.error.why);
+        if (replayed.value.outcome.record.id !== run) throw new StoreDamage('it is a record of another run');
+        taken += 1;
+      }
+      const fault = away.end();
+      // A log that ends early can be continued.
+      if (fault !== undefined && fault.awaits === undefined)
+        throw new StoreDamage(`record ${fault.record}: ${fault.what}`);
+      return taken;
+    });
   }
 }
 

@@ -7,6 +7,7 @@ import { logNumberOf } from '../verify/log-numbers.ts';
 import { type ReplayedLog, type ReplayPorts, replayLog } from '../verify/replay-log.ts';
 import { rowsOf, type TableOfRuns, tablesOfRuns } from '../verify/row-differences.ts';
 import { STRAY_KEY, strayRows } from '../verify/stray-rows.ts';
+import { type ProjectRebuild, rebuildProjects } from './rebuild-projects.ts';
 
 export interface RebuildReport {
   readonly runs: number;
@@ -18,6 +19,8 @@ export interface RebuildReport {
   readonly removed: readonly string[];
   /** Defects that no log can repair: blobs. */
   readonly missing: readonly Defective[];
+  /** The same for projects. */
+  readonly ofProjects: ProjectRebuild;
 }
 
 interface Defective {
@@ -54,10 +57,12 @@ export function rebuildRows(ports: ReplayPorts): RebuildReport {
   );
   const unmended = missing.find(({ defect }) => defect.where !== 'blob');
   if (unmended !== undefined) throw new Bug(`run ${unmended.run} is not what was written: ${unmended.defect.what}`);
-  if (database.prepare('pragma foreign_key_check').get() !== undefined) throw new Bug('a row refers to no run');
+  const ofProjects = rebuildProjects(ports);
+  if (database.prepare('pragma foreign_key_check').get() !== undefined)
+    throw new Bug('a row refers to no run or project');
   const stillWrong = (run: RunId) => missing.filter(one => one.run === run).length;
   const rebuilt = wrong.filter(({ run, defects }) => defects.length > stillWrong(run)).map(({ run }) => run);
-  return { runs: checks.length, rebuilt, damaged, removed, missing };
+  return { runs: checks.length, rebuilt, damaged, removed: [...removed, ...ofProjects.removed], missing, ofProjects };
 }
 
 /** Rewrites the rows of one log. Foreign key checks must be off. */

@@ -7,9 +7,12 @@ interface SchemaObject {
   readonly sql: string;
 }
 
-/** The only table that is not derived from others. */
-const LOG = 'records';
-const ASIDE = 'records_before_repair';
+/** The only tables that are not derived from others, with their columns. */
+const LOGS: ReadonlyMap<string, string> = new Map([
+  ['records', 'place, seq, header, body, hash'],
+  ['project_records', 'project, n, header, body, hash'],
+]);
+const ASIDE = '_before_repair';
 
 /**
  * Restores the schema of the migrations and returns what was fixed. Foreign objects are dropped, and altered tables are recreated empty:
@@ -27,20 +30,20 @@ export function restoreSchema(database: DatabaseSync): readonly string[] {
   database.exec('pragma foreign_keys = off');
   try {
     database.exec('begin immediate');
-    const isLogChanged = wrong.some(({ type, name }) => type === 'table' && name === LOG);
+    const logs = wrong.filter(({ type, name }) => type === 'table' && LOGS.has(name)).map(({ name }) => name);
     // Objects that refer to a table are dropped before it.
     for (const type of ['trigger', 'view', 'index', 'table']) {
       for (const { name } of wrong.filter(found => found.type === type)) {
-        if (type === 'table' && name === LOG) database.exec(`alter table ${LOG} rename to ${ASIDE}`);
+        if (type === 'table' && LOGS.has(name)) database.exec(`alter table ${name} rename to ${name}${ASIDE}`);
         else database.exec(`drop ${type} if exists "${name.replaceAll('"', '""')}"`);
       }
     }
     // Indexes are dropped with their tables.
     const left = new Set(schemaOf(database).map(nameOf));
     for (const object of wanted) if (!left.has(nameOf(object))) database.exec(object.sql);
-    if (isLogChanged) {
-      const columns = 'place, seq, header, body, hash';
-      database.exec(`insert into ${LOG} (${columns}) select ${columns} from ${ASIDE}; drop table ${ASIDE}`);
+    for (const log of logs) {
+      const [columns, aside] = [LOGS.get(log), `${log}${ASIDE}`];
+      database.exec(`insert into ${log} (${columns}) select ${columns} from ${aside}; drop table ${aside}`);
     }
     database.exec('commit');
   } finally {

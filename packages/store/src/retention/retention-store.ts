@@ -136,7 +136,7 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
         // Lets others run between two runs; any blobs they refer to are young.
         await new Promise(resolve => setImmediate(resolve));
       }
-      for (const text of texts) for (const name of namesIn(text)) live.add(name);
+      for (const value of [...all.projectValues(), ...texts]) for (const name of namesIn(value)) live.add(name);
       addReferences(home, live);
       return old.filter(({ name }) => name === undefined || !live.has(name));
     },
@@ -145,7 +145,7 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
       for (const { n } of numbers.all()) {
         for (const value of all.values(Number(n))) for (const name of namesIn(value)) live.add(name);
       }
-      for (const text of texts) for (const name of namesIn(text)) live.add(name);
+      for (const value of [...all.projectValues(), ...texts]) for (const name of namesIn(value)) live.add(name);
       addReferences(home, live);
       return live;
     },

@@ -11,6 +11,8 @@ export interface AllRows {
   remove(run: number): void;
   /** Every value of every row that may name a blob. */
   values(run: number): Iterable<unknown>;
+  /** The same of all projects. */
+  projectValues(): Iterable<unknown>;
 }
 
 const placed = ['records', 'frames'];
@@ -34,7 +36,13 @@ export function allRows(database: DatabaseSync): AllRows {
       drop: database.prepare(`delete from ${table} where ${where}`),
     };
   });
+  const projectRecords = database.prepare('select header, body from project_records');
+  const projectStates = database.prepare('select state from project_states');
   return {
+    *projectValues() {
+      for (const { header, body } of projectRecords.iterate()) yield `${String(header)} ${bodyOfCell(body)}`;
+      for (const { state } of projectStates.iterate()) yield state;
+    },
     bytesOf: run => all.reduce((sum, { weigh, of }) => sum + Number(weigh.get(...of(run))?.bytes), 0),
     remove(run) {
       for (const { drop, of } of all) drop.run(...of(run));

@@ -26,6 +26,11 @@ import type { Applied } from './commit-rows.ts';
  */
 export interface GroupCommit {
   commit(writes: WriteSet, guard: Guard): Promise<Result<Committed, CommitError>>;
+  /** Any other work that must be durable before it is answered, as a member of its own. `apply` may run again after a rollback. */
+  join<Answer, Refusal>(
+    subject: Subject,
+    apply: () => Result<Answer, Refusal>,
+  ): Promise<Result<Answer, Refusal | GroupFault>>;
   /** Publishes commits that are already answered. A listener that subscribes or unsubscribes gets exactly the commits in between. */
   tellAll(): void;
   /** Commits the waiting members and accepts no more. */
@@ -41,12 +46,24 @@ export interface GroupCommitOptions {
   readonly onRollback: () => void;
 }
 
-type Outcome = Result<Applied, CommitError>;
+/** What a member writes to, for its errors. */
+export interface Subject {
+  /** Such as "run 3f2a…". */
+  readonly name: string;
+  readonly details: { readonly [key: string]: Json };
+  /** Why nothing was written, if a constraint was violated. */
+  readonly refused: (why: string) => ErrorEnvelope;
+}
+
+/** Failures of the group, whatever a member is about. */
+export type GroupFault = ErrorEnvelope<'STORE_IO_FAILED' | 'store/outcome-unknown'>;
+
+type Outcome = Result<{ readonly answer: unknown; readonly notice?: CommitNotice }, unknown>;
 
 interface Member {
-  readonly writes: WriteSet;
-  readonly guard: Guard;
-  readonly answer: (outcome: Result<Committed, CommitError>) => void;
+  readonly subject: Subject;
+  readonly apply: () => Outcome;
+  readonly answer: (outcome: Result<unknown, unknown>) => void;
 }
 
 /** A group blocks the thread while it commits; later commits wait for the next group. */
@@ -76,9 +93,10 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     const outcomes = (members.length > 1 ? tryTogether(members) : undefined) ?? members.map(runAlone);
     for (const [index, member] of members.entries()) {
       const outcome = outcomes[index];
-      if (outcome !== undefined) member.answer(outcome.ok ? ok(outcome.value.committed) : outcome);
+      if (outcome !== undefined) member.answer(outcome.ok ? ok(outcome.value.answer) : outcome);
     }
-    for (const outcome of outcomes) if (outcome.ok) untold.push(outcome.value.notice);
+    for (const outcome of outcomes)
+      if (outcome.ok && outcome.value.notice !== undefined) untold.push(outcome.value.notice);
     // A tick requested by a microtask runs after all microtasks, including those of the answers.
     queueMicrotask(() => process.nextTick(tellAll));
   }
@@ -128,18 +146,18 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
       return outcome;
     } catch (cause) {
       abandon();
-      return err(commitFailure(member.guard.run, cause, isCommitting));
+      return err(commitFailure(member.subject, cause, isCommitting));
     }
   }
 
   /** Failures of this member are its outcome; failures of the transaction are thrown. */
-  function attempt({ writes, guard }: Member): Outcome {
+  function attempt({ subject, apply: run }: Member): Outcome {
     try {
-      return apply(writes, guard);
+      return run();
     } catch (cause) {
-      if (cause instanceof StoreFault) return err(faultOf(guard.run, cause));
+      if (cause instanceof StoreFault) return err(faultOf(subject, cause));
       if (sqliteCode(cause) !== SQLITE_CONSTRAINT || !database.isTransaction) throw cause;
-      return err(violation(guard.run, cause));
+      return err(subject.refused(messageOf(cause)));
     }
   }
 
@@ -154,15 +172,32 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
     setImmediate(flush);
   }
 
+  async function member(subject: Subject, work: () => Outcome): Promise<Result<unknown, unknown>> {
+    if (isClosed) return err(closed());
+    return await new Promise(answer => {
+      waiting.push({ subject, apply: work, answer });
+      scheduleFlush();
+    });
+  }
+
   return {
     async commit(writes, guard) {
       const checked = checkCommit(writes, guard);
       if (!checked.ok) return checked;
-      if (isClosed) return err(closed());
-      return await new Promise<Result<Committed, CommitError>>(answer => {
-        waiting.push({ ...checked.value, answer });
-        scheduleFlush();
+      const { writes: kept, guard: given } = checked.value;
+      const outcome = await member(runSubject(given.run), () => {
+        const applied = apply(kept, given);
+        return applied.ok ? ok({ answer: applied.value.committed, notice: applied.value.notice }) : applied;
       });
+      // The answer of this member's own work.
+      return outcome as Result<Committed, CommitError>;
+    },
+    async join<Answer, Refusal>(subject: Subject, work: () => Result<Answer, Refusal>) {
+      const outcome = await member(subject, () => {
+        const done = work();
+        return done.ok ? ok({ answer: done.value }) : done;
+      });
+      return outcome as Result<Answer, Refusal | GroupFault>;
     },
     tellAll,
     close() {
@@ -173,41 +208,45 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   };
 }
 
+function runSubject(run: RunId): Subject {
+  return { name: `run ${run}`, details: { run }, refused: why => refused(run, why) };
+}
+
 /** Why a member that ran alone did not commit. The outcome is unknown only if the disk interrupted COMMIT. */
-function commitFailure(run: RunId, cause: unknown, isCommitting: boolean): CommitError {
+function commitFailure(
+  { name, details, refused: violated }: Subject,
+  cause: unknown,
+  isCommitting: boolean,
+): ErrorEnvelope {
   const code = sqliteCode(cause);
   if (code === undefined) throw cause;
-  if (code === SQLITE_CONSTRAINT) return violation(run, cause);
+  if (code === SQLITE_CONSTRAINT) return violated(messageOf(cause));
   if (isCommitting && code === SQLITE_IOERR) {
     return failure('store/outcome-unknown', {
-      message: `The disk failed while a commit of run ${run} was being written: the commit may or may not exist after a restart.`,
+      message: `The disk failed while a commit of ${name} was being written: the commit may or may not exist after a restart.`,
       suggestion:
-        'Make sure that the disk works, restart, and read the run: its version says whether the commit exists.',
-      details: { run, sqliteCode: code },
+        'Make sure that the disk works, restart, and read what was committed: it says whether the commit exists.',
+      details: { ...details, sqliteCode: code },
     });
   }
   return failure('STORE_IO_FAILED', {
-    message: `Nothing was written to run ${run}: ${messageOf(cause)}.`,
+    message: `Nothing was written to ${name}: ${messageOf(cause)}.`,
     suggestion: 'Make sure that the disk is writable and not full, then commit again: it is safe to repeat.',
     retry: { kind: 'retryable_immediate' },
-    details: { run, sqliteCode: code },
+    details: { ...details, sqliteCode: code },
   });
 }
 
-function violation(run: RunId, cause: unknown): CommitError {
-  return refused(run, messageOf(cause));
-}
-
-function faultOf(run: RunId, { envelope }: StoreFault): ErrorEnvelope<'STORE_IO_FAILED'> {
+function faultOf({ name, details }: Subject, { envelope }: StoreFault): ErrorEnvelope<'STORE_IO_FAILED'> {
   return failure('STORE_IO_FAILED', {
-    message: `Nothing was written to run ${run}. ${envelope.message}`,
+    message: `Nothing was written to ${name}. ${envelope.message}`,
     suggestion: envelope.suggestion,
     retry: envelope.retry,
-    details: { ...(isObject(envelope.details) && envelope.details), run, cause: envelope.code },
+    details: { ...(isObject(envelope.details) && envelope.details), ...details, cause: envelope.code },
   });
 }
 
-function closed(): CommitError {
+function closed(): ErrorEnvelope<'STORE_IO_FAILED'> {
   return failure('STORE_IO_FAILED', {
     message: 'The store was closed before the commit.',
     suggestion: 'Open the store again.',

@@ -29,8 +29,12 @@ interface Column {
 }
 
 /** Every column of every table, for the rows that `chosen` lets through: another value, none where one was, one where none was. */
-export function* columnChanges(database: DatabaseSync, chosen: Chosen): Generator<Attack> {
-  for (const table of tablesOfRuns(database)) {
+export function* columnChanges(
+  database: DatabaseSync,
+  chosen: Chosen,
+  tables = tablesOfRuns(database),
+): Generator<Attack> {
+  for (const table of tables) {
     const rows = factsIn(database, table);
     for (const column of columnsOf(database, table)) {
       const [without, having] = [true, false].map(isNull => rows.filter(row => (row[column.name] === null) === isNull));
@@ -52,8 +56,12 @@ export function* columnChanges(database: DatabaseSync, chosen: Chosen): Generato
 }
 
 /** A row of every table that is deleted, one that is added, two that change places, and rows that are cut off. */
-export function* rowChanges(database: DatabaseSync, chosen: Chosen): Generator<Attack> {
-  for (const table of tablesOfRuns(database)) {
+export function* rowChanges(
+  database: DatabaseSync,
+  chosen: Chosen,
+  tables = tablesOfRuns(database),
+): Generator<Attack> {
+  for (const table of tables) {
     const rows = factsIn(database, table);
     const columns = columnsOf(database, table);
     const attack = (word: string, before: readonly Row[], after: readonly Row[]): Attack => ({
@@ -124,7 +132,8 @@ function withOtherKey(columns: readonly Column[], row: Row): Row {
   const copy = { ...row };
   for (const { name, isKey } of columns) {
     const value = row[name];
-    if (!isKey || (name === 'run' && columns.filter(column => column.isKey).length > 1)) continue;
+    if (!isKey || ((name === 'run' || name === 'project') && columns.filter(column => column.isKey).length > 1))
+      continue;
     if (typeof value === 'bigint') copy[name] = value + 500n;
     if (typeof value === 'string') copy[name] = `${value}x`;
   }
@@ -153,7 +162,8 @@ function replace(
 }
 
 function numberOf({ name, byPlace }: TableOfRuns, row: Row): number {
-  if (name === 'runs') return Number(row.n);
+  if (name === 'runs' || name === 'projects') return Number(row.n);
+  if (row.project !== undefined) return Number(row.project);
   return byPlace ? Number((row.place as bigint) / BigInt(PLACES)) : Number(row.run);
 }
 

@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Bug, type ProjectId, type Timestamp } from '@signalbox/model';
+import { openStore } from '@signalbox/store';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { backupHome, restoreHome } from '../src/backup/backup-home.ts';
+import { checkDeep } from '../src/doctor/deep-checks.ts';
+import { thisMachine } from '../src/machine.ts';
+import { verifyProject } from '../src/projects/verify-project.ts';
+import { repairHome } from '../src/repair/repair-home.ts';
+
+const project = '00000000-0000-7000-8000-000000000001' as ProjectId;
+const machine = thisMachine();
+
+function temporary(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'signalbox-projects-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A data directory with a project of three records. */
+async function projectHome(): Promise<string> {
+  const home = temporary();
+  const store = openStore({ path: path.join(home, 'db.sqlite') });
+  if (!store.ok) throw new Bug(store.error.message);
+  for (const records of [0, 1, 2]) {
+    const at = new Date(Date.UTC(2026, 10, 18, 12, 0, records)).toISOString() as Timestamp;
+    const things = [{ kind: 'event' as const, id: `e${records}`, agent: 'a', status: 'status', value: { n: records } }];
+    const done = await store.value.commitToProject(
+      { at, who: 'agent', fact: { n: records }, things },
+      { project, records },
+    );
+    if (!done.ok) throw new Bug(done.error.message);
+  }
+  store.value.close();
+  return home;
+}
+
+function change(home: string, sql: string): void {
+  const database = new DatabaseSync(path.join(home, 'db.sqlite'));
+  database.exec(sql);
+  database.close();
+}
+
+const projectsCheck = async (home: string) => (await checkDeep(home)).find(({ name }) => name === 'projects');
+
+describe('a project', () => {
+  it('[A910] is verified: its log, its rows, and the head that was noted', async () => {
+    const home = await projectHome();
+    const verified = verifyProject(home, project);
+    if (!verified.ok) throw new Bug(verified.error.message);
+    expect(verified.value).toEqual({ ok: true, project, records: 3, head: verified.value.head });
+    expect(verifyProject(home, project, verified.value.head)).toMatchObject({ ok: true, value: { ok: true } });
+    const other = `sha256:${'1'.repeat(64)}`;
+    expect(verifyProject(home, project, other)).toMatchObject({
+      value: { ok: false, defects: [{ where: 'expected head', what: `${other} is no head of it` }] },
+    });
+    change(home, "update things set status = 'decision' where id = 'e1'");
+    expect(verifyProject(home, project)).toMatchObject({
+      value: {
+        ok: false,
+        defects: [{ where: 'table', table: 'things', what: 'status is "decision"; the log says "status"' }],
+      },
+    });
+    expect(verifyProject(home, 'x' as ProjectId)).toMatchObject({ ok: false, error: { code: 'project/refused' } });
+  });
+
+  it('[A911] is looked at by the doctor and mended by a repair, which leaves a changed log alone', async () => {
+    const home = await projectHome();
+    expect(await projectsCheck(home)).toMatchObject({ status: 'ok' });
+    change(home, "delete from things where id = 'e2'");
+    expect(await projectsCheck(home)).not.toMatchObject({ status: 'ok' });
+    expect(repairHome({ dataDirectory: home, machine, dryRun: true })).toMatchObject({
+      value: { projects: { projects: 1, rebuilt: [project], damaged: [] } },
+    });
+    expect(repairHome({ dataDirectory: home, machine })).toMatchObject({
+      value: { ok: true, projects: { projects: 1, rebuilt: [project], damaged: [], missing: [] } },
+    });
+    expect(await projectsCheck(home)).toMatchObject({ status: 'ok' });
+    change(home, "update project_records set body = '{}' where n = 1");
+    expect(repairHome({ dataDirectory: home, machine })).toMatchObject({
+      value: { ok: false, projects: { rebuilt: [], damaged: [{ project }] } },
+    });
+  });
+
+  it('[A912] is in a backup, and its head is compared when that is restored', async () => {
+    const home = await projectHome();
+    const [backup, back, damaged] = [temporary(), temporary(), temporary()];
+    expect(backupHome(home, backup, machine.clock)).toMatchObject({ ok: true, value: { ok: true } });
+    expect(restoreHome(backup, back)).toMatchObject({ ok: true, value: { ok: true } });
+    expect(verifyProject(back, project)).toMatchObject({ value: { ok: true, records: 3 } });
+    change(backup, 'delete from things; delete from project_records; delete from projects');
+    expect(restoreHome(backup, damaged)).toMatchObject({ value: { defects: [`project ${project} is missing`] } });
+  });
+});
