@@ -10,7 +10,7 @@ import {
 import { err } from '@signalbox/model';
 import { sessionEventSchema } from '@signalbox/workflow';
 import { isRunEventKind, runJournalSchema } from './run-journal/run-journal-event.ts';
-import { isRunRecordKind, runRecordSchema } from './run-journal/run-record-event.ts';
+import { isRecordKind, recordSchemas } from './run-journal/run-record-event.ts';
 
 /** Journals whose events have one schema. */
 export interface JournalFamily {
@@ -23,7 +23,8 @@ export interface JournalFamily {
 }
 
 const families: readonly JournalFamily[] = [
-  { name: 'log', owns: isRunRecordKind, schema: runRecordSchema, packing: zstdPacking },
+  { name: 'log', owns: kind => isRecordKind('run', kind), schema: recordSchemas.run, packing: zstdPacking },
+  { name: 'project', owns: kind => isRecordKind('project', kind), schema: recordSchemas.project, packing: zstdPacking },
   { name: 'run', owns: isRunEventKind, schema: runJournalSchema },
   { name: 'session', owns: kind => kind === 'session_created', schema: sessionEventSchema },
 ];

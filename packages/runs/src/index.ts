@@ -101,8 +101,6 @@ export { type SealPorts, sealBody, sealRecord } from './log/seal-record.ts';
 export { type AwayCheck, awayCheck, type TakenAway, type TakingAway } from './log/taken-away.ts';
 export { type MemoryRuns, memoryRuns } from './memory/memory-runs.ts';
 export {
-  type ProjectCommitError,
-  type ProjectGuard,
   type ProjectRow,
   planProjectCommit,
   projectAfter,
@@ -114,7 +112,6 @@ export type {
   ProjectLog,
   ProjectReader,
   ThingFilter,
-  ThingPlace,
 } from './projects/project-log.ts';
 export {
   type OpenProjectRecord,
@@ -122,9 +119,9 @@ export {
   openProjectRecord,
   type ProjectDraft,
   type Thing,
-  type ThingKind,
   thingKind,
 } from './projects/project-record.ts';
+export { redactingProjects } from './projects/redacting-projects.ts';
 export {
   type CallReport,
   healthOfModel,

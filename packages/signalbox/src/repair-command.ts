@@ -45,7 +45,12 @@ Exit codes: 0 everything matches its log, 1 something could not be repaired, 2 u
 
 export function describeRepair(report: RepairReport, paint: Paint): string {
   const { ok, dryRun, runs, rebuilt, restored, removed, damaged, missing, aside, projects } = report;
-  const changes = rebuilt.length + restored.length + removed.length + (projects?.rebuilt.length ?? 0);
+  const changes =
+    rebuilt.length +
+    restored.length +
+    removed.length +
+    (projects?.rebuilt.length ?? 0) +
+    (projects?.restored.length ?? 0);
   const faults = [...(projects?.damaged ?? []), ...(projects?.missing ?? [])];
   return [
     ...(aside === undefined ? [] : [`  aside     ${shown(aside)}`]),
@@ -55,6 +60,9 @@ export function describeRepair(report: RepairReport, paint: Paint): string {
     ...damaged.map(({ run, what }) => paint.bad(`✗ ${run}: ${shown(what)}`)),
     ...missing.map(({ run, what }) => paint.bad(`✗ ${run}: ${shown(what)}`)),
     ...(projects?.rebuilt ?? []).map(project => `  rebuilt   project ${project}`),
+    ...(projects?.restored ?? []).map(
+      ({ project, records }) => `  restored  project ${project}, ${records} records from its journal`,
+    ),
     ...faults.map(({ project, what }) => paint.bad(`✗ project ${project}: ${shown(what)}`)),
     ...(dryRun && changes > 0 ? ['Nothing was changed. Run "signalbox repair" to do this.'] : []),
     ...(ok && !(dryRun && changes > 0) ? [paint.good(`✓ all ${runs} runs match their logs`)] : []),

@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
-import { defectWords } from '@signalbox/model';
+import { defectWords, type RunId } from '@signalbox/model';
 import { type Archive, openArchive } from '@signalbox/store';
+import { projectJournalFault } from '../projects/verify-project.ts';
 import { noteFault } from '../redact/taking-note.ts';
 import { journalsAhead } from '../repair/journals-ahead.ts';
-import { journalLength, runsWithJournal } from '../repair/run-journals.ts';
+import { journalLength, projectsWithJournal, runsWithJournal } from '../repair/run-journals.ts';
 import { journalDisagreement, readJournal } from '../run-journal/journal-agreement.ts';
 import { openWrittenLengths } from '../run-journal/written-lengths.ts';
 import { verifyDirectory } from '../verify-directory.ts';
@@ -50,7 +51,7 @@ async function journalsChanged(archive: Archive, dataDir: string): Promise<Check
   // Read before the journals, which only grow.
   for (const [run, noted] of openWrittenLengths(dataDir, 'journaled').all()) {
     const length = journalLength(dataDir, run);
-    if (length >= noted || (await archive.run(run)) === undefined) continue;
+    if (length >= noted || (await archive.run(run as RunId)) === undefined) continue;
     wrong.push(`run ${run}: its journal has ${length} records but had ${noted}`);
   }
   for (const run of runs) {
@@ -84,7 +85,7 @@ async function checkArchive(archive: Archive, dataDir: string): Promise<readonly
         ? passed('runs', `${records} records of ${runs} runs, and every row and blob matches them`)
         : failed('runs', listed(found), `Look closer with "signalbox verify RUN". ${REPAIR}`),
       await journalsChanged(archive, dataDir),
-      checkProjects(archive),
+      await checkProjects(archive, dataDir),
     ];
   } catch (cause) {
     // This check is for unreadable pages.
@@ -95,7 +96,8 @@ async function checkArchive(archive: Archive, dataDir: string): Promise<readonly
   }
 }
 
-function checkProjects(archive: Archive): Check {
+/** Logs of projects, what follows from them, and their journals. */
+async function checkProjects(archive: Archive, dataDir: string): Promise<Check> {
   let [projects, records] = [0, 0];
   const wrong: string[] = [];
   for (const { project, n, records: count, defects } of archive.checkProjects()) {
@@ -103,6 +105,10 @@ function checkProjects(archive: Archive): Check {
     records += count;
     const [first] = defects;
     if (first !== undefined) wrong.push(`project ${project ?? `number ${n}`}: ${defectWords(first)}`);
+  }
+  for (const project of projectsWithJournal(dataDir)) {
+    const what = await projectJournalFault(dataDir, project, archive);
+    if (what !== undefined) wrong.push(`project ${project}: its journal: ${what}`);
   }
   if (wrong.length > 0)
     return failed('projects', listed(wrong), `Look closer with "signalbox verify PROJECT". ${REPAIR}`);

@@ -113,6 +113,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const derived = options.derived ?? createJournalThread({ dataDirectory, secrets: secrets.shared });
   const journals = createJournalKeeper({
     feed: store,
+    projects: store,
     timers: machine.timers,
     writer: derived,
     last: createJournalWriter(dataDirectory, store),

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { closeToOthers, nodeHasher } from '@signalbox/journal';
 import { type ErrorEnvelope, err, ok, type Result, type RunId } from '@signalbox/model';
-import { ownerId, redactingCommit } from '@signalbox/runs';
+import { ownerId, redactingCommit, redactingProjects } from '@signalbox/runs';
 import { acquireOwner, diskRefusal, type Owner, openStore, type Store } from '@signalbox/store';
 import { makeDataDirectory } from '../data-directory-fault.ts';
 import type { Machine } from '../machine.ts';
@@ -42,7 +42,11 @@ export function openOwnedStore(
   if (!makesRoom) keepReserve(dataDirectory);
   const secrets = openSecrets({ dataDirectory, env });
   return ok({
-    store: { ...store.value, ...redactingCommit(store.value, secrets.filter, nodeHasher) },
+    store: {
+      ...store.value,
+      ...redactingCommit(store.value, secrets.filter, nodeHasher),
+      ...redactingProjects(store.value, secrets.filter),
+    },
     owner: owner.value,
     secrets,
     close() {

@@ -175,7 +175,8 @@ export function createRunLogWriter(ports: RunLogWriterPorts): RunLogWriter {
   }
 
   return {
-    behindLogs: async () => written.behind(),
+    // Only runs have logs of lines.
+    behindLogs: async () => written.behind() as readonly RunId[],
     async writeLogs(runs) {
       lengths.clear();
       const done = await each(runs, write);

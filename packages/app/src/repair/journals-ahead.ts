@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { RunId } from '@signalbox/model';
+import type { ProjectId, RunId } from '@signalbox/model';
 import { readLogLengths } from '@signalbox/store';
 import { foldersOf, journalLength, newestJournals, runsWithJournal } from './run-journals.ts';
 
@@ -28,7 +28,7 @@ export function journalsAhead(dataDirectory: string, { all = false }: { readonly
   const journaled = new Map(looked.map(run => [run, journalLength(dataDirectory, run)]));
   const lengths = readLogLengths({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!lengths.ok && lengths.error.code !== 'store/missing') return NOTHING;
-  const known: ReadonlyMap<RunId, number> = lengths.ok ? lengths.value : new Map();
+  const known: ReadonlyMap<RunId | ProjectId, number> = lengths.ok ? lengths.value : new Map();
   const journals = new Set(folders.some(run => !known.has(run)) || all ? runsWithJournal(dataDirectory) : []);
   const absent = folders.filter(run => !known.has(run) && journals.has(run));
   const behind = [...journaled].flatMap(([run, length]) => (length > (known.get(run) ?? length) ? run : []));

@@ -15,6 +15,7 @@ import { type LogRecord, openRecord, ownerId } from '@signalbox/runs';
 import {
   acquireOwner,
   diskRefusal,
+  type LogDefect,
   openArchive,
   openRepair,
   type ProjectCheck,
@@ -22,7 +23,7 @@ import {
   type Repair,
 } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
-import { journalLog, runsWithJournal } from './run-journals.ts';
+import { journalLog, projectsWithJournal, runsWithJournal } from './run-journals.ts';
 import { inOrderOfArrival } from './run-order.ts';
 
 export interface RepairRequest {
@@ -56,9 +57,10 @@ export interface RepairReport {
   readonly aside?: string;
 }
 
-export interface ProjectRepair {
+interface ProjectRepair {
   readonly projects: number;
   readonly rebuilt: readonly ProjectId[];
+  readonly restored: readonly { readonly project: ProjectId; readonly records: number }[];
   readonly damaged: readonly { readonly project: ProjectId; readonly what: string }[];
   readonly missing: readonly { readonly project: ProjectId; readonly what: string }[];
 }
@@ -114,15 +116,24 @@ function repaired(repair: Repair, dataDirectory: string): Result<RepairReport, E
     replace: repair.replace,
     without: brokenOf(first.value),
   });
-  // Restored runs are checked like everything else.
-  const last = restored.length === 0 ? first : repair.rebuild();
+  const projects = restoreProjects(dataDirectory, {
+    logOf: project => [...repair.projectLog(project)],
+    append: repair.appendToProject,
+    without: new Set(first.value.ofProjects.damaged.filter(isBroken).map(({ project }) => project)),
+  });
+  // What was restored is checked like everything else.
+  const last = restored.length + projects.restored.length === 0 ? first : repair.rebuild();
   if (!last.ok) return last;
-  return ok(reportOf(first.value, last.value, restored, refused, false));
+  return ok(reportOf(first.value, last.value, { restored, refused, projects }, false));
 }
 
 /** Runs with broken logs. One that only lost its end can be continued. */
 function brokenOf({ damaged }: Pick<RebuildReport, 'damaged'>): ReadonlySet<RunId> {
-  return new Set(damaged.filter(({ defect }) => defect.isCutShort !== true).map(({ run }) => run));
+  return new Set(damaged.filter(isBroken).map(({ run }) => run));
+}
+
+function isBroken({ defect }: { readonly defect: LogDefect }): boolean {
+  return defect.isCutShort !== true;
 }
 
 interface Restoring {
@@ -174,6 +185,42 @@ function restoreFrom(
   return { restored, refused };
 }
 
+/** The same for projects, whose bodies are never replaced. */
+function restoreProjects(
+  dataDirectory: string,
+  { logOf, append, without }: ProjectRestoring,
+): Pick<ProjectRepair, 'restored'> & { readonly refused: ProjectRepair['damaged'] } {
+  const restored: { project: ProjectId; records: number }[] = [];
+  const refused: { project: ProjectId; what: string }[] = [];
+  for (const project of projectsWithJournal(dataDirectory)) {
+    if (without.has(project)) continue;
+    const journal = journalLog(dataDirectory, project, 'project');
+    if (!journal.ok) {
+      refused.push({ project, what: `its journal cannot be read: ${journal.error}` });
+      continue;
+    }
+    const { records, defect } = journal.value;
+    if (defect !== undefined)
+      refused.push({ project, what: `its journal is damaged after ${records.length} records: ${defect}` });
+    const log = logOf(project);
+    const at = log.findIndex(
+      ({ hash, body }, n) => records[n] !== undefined && (records[n].hash !== hash || records[n].body !== body),
+    );
+    if (at >= 0) refused.push({ project, what: `its journal and its log differ in record ${at}` });
+    if (at >= 0 || records.length <= log.length) continue;
+    const taken = append(project, records.slice(log.length));
+    if (taken.ok) restored.push({ project, records: taken.value });
+    else refused.push({ project, what: `its journal could not be restored: ${taken.error}` });
+  }
+  return { restored, refused };
+}
+
+interface ProjectRestoring {
+  readonly logOf: (project: ProjectId) => readonly LogRecord[];
+  readonly append: (project: ProjectId, records: readonly LogRecord[]) => Result<number, string>;
+  readonly without: ReadonlySet<ProjectId>;
+}
+
 /** Whether a journal continues where a log ends, and every differing body was replaced by a record that the log lacks. */
 function isTakenLater(log: readonly LogRecord[], records: readonly LogRecord[]): boolean {
   if (log.length === 0 || records.length <= log.length) return false;
@@ -187,29 +234,44 @@ function isTakenLater(log: readonly LogRecord[], records: readonly LogRecord[]):
   );
 }
 
+interface Restored extends ReturnType<typeof restoreFrom> {
+  readonly projects: ReturnType<typeof restoreProjects>;
+}
+
 function reportOf(
   first: RebuildReport,
   { runs, damaged, missing, ofProjects }: RebuildReport,
-  restored: RepairReport['restored'],
-  refused: readonly Named[],
+  { restored, refused, projects: fromJournals }: Restored,
   dryRun: boolean,
 ): RepairReport {
   const left = [...damaged.map(({ run, defect }) => ({ run, what: defectWords(defect) })), ...refused];
   const gone = missing.map(({ run, defect }) => ({ run, what: defectWords(defect) }));
   const { rebuilt, removed } = first;
-  const projects = projectsOf(first.ofProjects, ofProjects);
+  const projects = projectsOf(first.ofProjects, ofProjects, fromJournals);
   const faults = [...left, ...gone, ...projects.damaged, ...projects.missing];
   const report = { ok: faults.length === 0, dryRun, runs, rebuilt, restored, removed, damaged: left, missing: gone };
-  return projects.projects === 0 ? report : { ...report, projects };
+  return projects.projects + projects.restored.length + projects.damaged.length === 0
+    ? report
+    : { ...report, projects };
 }
 
-function projectsOf(first: RebuildReport['ofProjects'], last: RebuildReport['ofProjects']): ProjectRepair {
+function projectsOf(
+  first: RebuildReport['ofProjects'],
+  last: RebuildReport['ofProjects'],
+  { restored, refused }: ReturnType<typeof restoreProjects>,
+): ProjectRepair {
   const named = ({ project, defect }: RebuildReport['ofProjects']['damaged'][number]) => ({
     project,
     what: defectWords(defect),
   });
   const { projects, damaged, missing } = last;
-  return { projects, rebuilt: first.rebuilt, damaged: damaged.map(named), missing: missing.map(named) };
+  return {
+    projects,
+    rebuilt: first.rebuilt,
+    restored,
+    damaged: [...damaged.map(named), ...refused],
+    missing: missing.map(named),
+  };
 }
 
 /** What a rebuild of the projects' rows would do. */
@@ -252,10 +314,15 @@ function foreseen(dataDirectory: string, fromJournals: boolean): Result<RepairRe
     without: brokenOf({ damaged }),
   });
   const ofProjects = foreseenProjects(archive.ok && !fromJournals ? archive.value.checkProjects() : []);
+  const projects = restoreProjects(dataDirectory, {
+    logOf: project => (archive.ok && !fromJournals ? archive.value.projectRecords(project, 0, -1) : []),
+    append: (_, records) => ok(records.length),
+    without: new Set(ofProjects.damaged.filter(isBroken).map(({ project }) => project)),
+  });
   if (archive.ok) archive.value.close();
   const removed = strays.map(({ table, key }) => `${table} of ${key}`);
   const report = { runs: checks.length, rebuilt, damaged, removed, missing, ofProjects };
-  return ok(reportOf(report, report, restored, refused, true));
+  return ok(reportOf(report, report, { restored, refused, projects }, true));
 }
 
 /** Moved aside, not removed: it may hold data that no journal has. */

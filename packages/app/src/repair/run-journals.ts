@@ -1,11 +1,12 @@
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { hostDisk, manifestRecord, nodeHasher } from '@signalbox/journal';
-import { type Digest, err, ok, type Result, type RunId, runId } from '@signalbox/model';
-import { type LogRecord, openHeader } from '@signalbox/runs';
+import { type Digest, err, ok, type ProjectId, projectId, type Result, type RunId, runId } from '@signalbox/model';
+import { type LogRecord, openHeader, openProjectHeader } from '@signalbox/runs';
 import { openBlobFiles } from '@signalbox/store';
 import { hasJournal } from '../retention/run-folders.ts';
-import { journalOfRun } from '../run-journal/derive-journal.ts';
+import { collections, journalOfRun } from '../run-journal/derive-journal.ts';
+import type { LogId, LogOf } from '../run-journal/run-record-event.ts';
 
 /** The runs with a journal in the data directory that were not removed, by id. */
 export function runsWithJournal(dataDirectory: string): readonly RunId[] {
@@ -19,14 +20,14 @@ export interface JournalLog {
   readonly defect?: string;
 }
 
-/** The records in the journal of a run, up to the first defect. */
-export function journalLog(dataDirectory: string, run: RunId): Result<JournalLog, string> {
-  const salvaged = journalOfRun(dataDirectory, run).salvage();
+/** The records in a journal, up to the first defect. */
+export function journalLog(dataDirectory: string, log: LogId, of: LogOf = 'run'): Result<JournalLog, string> {
+  const salvaged = journalOfRun(dataDirectory, log, undefined, undefined, of).salvage();
   if (!salvaged.ok) return err(salvaged.error.message);
   const { view, defect } = salvaged.value;
   const records: LogRecord[] = [];
   for (const { data } of view.events()) {
-    const body = data.body === undefined ? bodyInBlob(dataDirectory, data) : ok(data.body);
+    const body = data.body === undefined ? bodyInBlob(dataDirectory, data, of) : ok(data.body);
     if (!body.ok) return ok({ records, defect: body.error });
     records.push({ header: data.header, body: body.value, hash: data.hash });
   }
@@ -37,8 +38,9 @@ export function journalLog(dataDirectory: string, run: RunId): Result<JournalLog
 function bodyInBlob(
   dataDirectory: string,
   { header: text, blob }: { readonly header: string; readonly blob?: Digest | undefined },
+  of: LogOf,
 ): Result<string, string> {
-  const header = openHeader(text);
+  const header = of === 'run' ? openHeader(text) : openProjectHeader(text);
   if (!header.ok) return header;
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, writer: 'nobody' });
   const content = blobs.get(blob ?? header.value.body);
@@ -46,10 +48,10 @@ function bodyInBlob(
 }
 
 /** How many records a journal attests; 0 if its end cannot be read. Cheap: only the last lines of its manifest are parsed. */
-export function journalLength(dataDirectory: string, run: RunId): number {
+export function journalLength(dataDirectory: string, log: LogId, of: LogOf = 'run'): number {
   try {
     // The file may have been replaced with a link or an endless pipe.
-    const manifest = hostDisk.read(manifestOf(dataDirectory, run));
+    const manifest = hostDisk.read(manifestOf(dataDirectory, log, of));
     if (typeof manifest === 'string') return 0;
     const lines = Buffer.from(manifest).toString().trimEnd().split('\n');
     for (const line of lines.reverse()) {
@@ -79,5 +81,15 @@ export function foldersOf(dataDirectory: string): readonly RunId[] {
     .sort();
 }
 
-const manifestOf = (dataDirectory: string, run: RunId): string =>
-  path.join(dataDirectory, 'runs', run, 'manifest.jsonl');
+/** The projects with a journal in the data directory, by id. */
+export function projectsWithJournal(dataDirectory: string): readonly ProjectId[] {
+  const folder = path.join(dataDirectory, collections.project);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  return readdirSync(folder)
+    .flatMap(name => projectId.safeParse(name).data ?? [])
+    .filter(project => existsSync(manifestOf(dataDirectory, project, 'project')))
+    .sort();
+}
+
+const manifestOf = (dataDirectory: string, log: LogId, of: LogOf = 'run'): string =>
+  path.join(dataDirectory, collections[of], log, 'manifest.jsonl');

@@ -12,7 +12,14 @@ import {
 import { type ErrorEnvelope, err, failure, ok, type Result, type RunId, type SessionId } from '@signalbox/model';
 import type { LogRecord, RunReader } from '@signalbox/runs';
 import { openBlobFiles } from '@signalbox/store';
-import { draftOfRecord, type JournaledRecord, type RunRecordEvent, runRecordSchema } from './run-record-event.ts';
+import {
+  draftOfRecord,
+  type JournaledRecord,
+  type LogId,
+  type LogOf,
+  type RunRecordEvent,
+  recordSchemas,
+} from './run-record-event.ts';
 
 /** The most records of one append; the journal's own bound is higher. */
 const MAX_RECORDS = 500;
@@ -24,24 +31,28 @@ const MAX_BYTES = 4 * 1024 * 1024;
  */
 export function journalOfRun(
   dataDirectory: string,
-  run: RunId,
-  schema: EventSchema<RunRecordEvent> = runRecordSchema,
+  run: LogId,
+  schema?: EventSchema<RunRecordEvent>,
   disk: Disk = hostDisk,
+  of: LogOf = 'run',
 ): Journal<RunRecordEvent> {
   const writer = `journal-${process.pid}`;
   return openJournal({
     disk,
     locks: lineLocks,
     hasher: nodeHasher,
-    schema,
+    schema: schema ?? recordSchemas[of],
     snapshots: openContentStore({ disk, hasher: nodeHasher, home: dataDirectory, name: 'snapshots', writer }),
     home: dataDirectory,
-    collection: 'runs',
-    // A journal has a single run, whose id it uses.
+    collection: collections[of],
+    // A journal has a single log, whose id it uses.
     sessionId: run as string as SessionId,
     packing: zstdPacking,
   });
 }
+
+/** Where the journals of logs are. */
+export const collections: { readonly [Of in LogOf]: string } = { run: 'runs', project: 'projects' };
 
 /** How many records a journal has, and how many of them are new. */
 export interface DerivedJournal {
@@ -65,25 +76,26 @@ export async function extendJournal(
   journal: Journal<RunRecordEvent>,
   dataDirectory: string,
   reader: Pick<RunReader, 'records'>,
-  run: RunId,
+  run: LogId,
   isEnough: (next: number) => boolean = () => false,
   disk: Disk = hostDisk,
+  of: LogOf = 'run',
 ): Promise<Result<DerivedJournal, ErrorEnvelope>> {
   return journal.withLock<DerivedJournal, ErrorEnvelope>(async (witness, view) => {
     const before = view.length;
     let length = before;
     for (;;) {
-      const page = await reader.records(run, length, MAX_RECORDS);
+      const page = await reader.records(run as RunId, length, MAX_RECORDS);
       const records = bounded(page);
       const derived = { records: length, added: length - before };
       if (records.length === 0) return ok({ ...derived, isWhole: true });
       if (isEnough(records.length)) return ok({ ...derived, isWhole: false });
       const drafts = [];
       for (const [index, record] of records.entries()) {
-        if (record.body === '') return err(unreadable(run, length + index));
+        if (record.body === '') return err(unreadable(of, run, length + index));
         const held = smallEnough(dataDirectory, record, disk);
         if (!held.ok) return held;
-        drafts.push(draftOfRecord(run, length + index, held.value));
+        drafts.push(draftOfRecord(run, length + index, held.value, of));
       }
       const appended = journal.append(witness, { events: drafts });
       if (!appended.ok) return err(appended.error);
@@ -97,11 +109,11 @@ export async function extendJournal(
 }
 
 /** A journal vouches for its content: unreadable records are not added. */
-function unreadable(run: RunId, n: number): ErrorEnvelope<'store/damaged'> {
+function unreadable(of: LogOf, log: LogId, n: number): ErrorEnvelope<'store/damaged'> {
   return failure('store/damaged', {
-    message: `The journal of run ${run} ends before record ${n}, whose body cannot be read: the database is damaged.`,
-    suggestion: `Verify the run with "signalbox verify ${run}", and restore it from a backup or an export.`,
-    details: { run, record: n },
+    message: `The journal of ${of} ${log} ends before record ${n}, whose body cannot be read: the database is damaged.`,
+    suggestion: `Verify it with "signalbox verify ${log}", and restore it from a backup or an export.`,
+    details: { [of]: log, record: n },
   });
 }
 

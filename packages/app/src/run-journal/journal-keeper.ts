@@ -1,10 +1,11 @@
 import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
-import type { RunFeed } from '@signalbox/runs';
+import type { ProjectLog, RunFeed } from '@signalbox/runs';
 import { type JournalWriter, LAST_RECORDS } from './journal-writer.ts';
+import type { LogId } from './run-record-event.ts';
 
 /**
- * Writes the journals of runs soon after their commits.
+ * Writes the journals of runs and projects soon after their commits.
  *
  * K1  Journals are copies: nothing waits for them. A commit is written within a second, many records at a time.
  * K2  A journal that cannot be written now is retried, after doubling waits.
@@ -12,8 +13,8 @@ import { type JournalWriter, LAST_RECORDS } from './journal-writer.ts';
  *     many records each log has with how many its journal is known to hold; so does an export or a verification of the run.
  */
 export interface JournalKeeper {
-  /** Writes the missing records of a run's journal now. */
-  drain(run: RunId): Promise<void>;
+  /** Writes the missing records of a journal now. */
+  drain(log: LogId): Promise<void>;
   /** Rewrites a journal, after bodies of its log were replaced: by the writer of all others, between two writes. */
   rewrite(run: RunId): Promise<Result<void, ErrorEnvelope>>;
   close(): Promise<void>;
@@ -21,6 +22,8 @@ export interface JournalKeeper {
 
 export interface JournalKeeperPorts {
   readonly feed: RunFeed;
+  /** Says which projects were committed to. */
+  readonly projects?: Pick<ProjectLog, 'onProjectCommit'>;
   readonly timers: Timers;
   /** Writes while the process runs. It may take a moment to start. */
   readonly writer: JournalWriter & { isStarted(): boolean; end(): void; close(): Promise<void> };
@@ -34,8 +37,8 @@ const MOST_WAIT_MS = 60_000;
 /** For how many runs the end of the process writes something. */
 const LAST_RUNS = 4;
 
-export function createJournalKeeper({ feed, timers, writer, last }: JournalKeeperPorts): JournalKeeper {
-  const due = new Set<RunId>();
+export function createJournalKeeper({ feed, projects, timers, writer, last }: JournalKeeperPorts): JournalKeeper {
+  const due = new Set<LogId>();
   let hasLooked = false;
   let writing: Promise<void> = Promise.resolve();
   let waitMs = FIRST_WAIT_MS;
@@ -66,15 +69,17 @@ export function createJournalKeeper({ feed, timers, writer, last }: JournalKeepe
     }
   }
 
-  const unsubscribe = feed.subscribe('all', ({ run }) => {
-    due.add(run);
+  const soon = (log: LogId) => {
+    due.add(log);
     plan(SOON_MS);
-  });
+  };
+  const unsubscribe = feed.subscribe('all', ({ run }) => soon(run));
+  const forgetProjects = projects?.onProjectCommit(soon);
   plan(SOON_MS);
 
   return {
-    async drain(run) {
-      due.add(run);
+    async drain(log) {
+      due.add(log);
       writing = writing.then(writeDue);
       await writing;
     },
@@ -88,6 +93,7 @@ export function createJournalKeeper({ feed, timers, writer, last }: JournalKeepe
     },
     async close() {
       unsubscribe();
+      forgetProjects?.();
       isClosed = true;
       planned?.();
       writer.end();

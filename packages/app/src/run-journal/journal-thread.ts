@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { err, type RunId } from '@signalbox/model';
+import { err } from '@signalbox/model';
 import type { LogSettings } from '../logs/log-config.ts';
 import type { RunLogWriter } from '../logs/run-log-writer.ts';
 import type { SecretSearch } from '../redact/secret-files.ts';
@@ -70,9 +70,9 @@ export function createJournalThread(data: JournalThreadData): DerivedThread {
   }
 
   /** Runs with missing records; not checked once the process ends. */
-  async function askedFor(name: 'behind' | 'behindLogs'): Promise<readonly RunId[]> {
+  async function askedFor<Id>(ask: (calls: Remote<DerivedWriter>) => Promise<readonly Id[]>): Promise<readonly Id[]> {
     try {
-      return await open().calls.call(name);
+      return await ask(open().calls);
     } catch (error) {
       if (error instanceof PortClosedError) return [];
       throw error;
@@ -82,8 +82,8 @@ export function createJournalThread(data: JournalThreadData): DerivedThread {
   return {
     isStarted: () => thread !== undefined,
     end: () => void Atomics.store(ending, 0, 1),
-    behind: () => askedFor('behind'),
-    behindLogs: () => askedFor('behindLogs'),
+    behind: () => askedFor(calls => calls.call('behind')),
+    behindLogs: () => askedFor(calls => calls.call('behindLogs')),
     async write(runs, most) {
       if (isClosed) return runs;
       try {

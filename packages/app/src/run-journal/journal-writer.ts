@@ -1,9 +1,9 @@
 import { type Disk, hostDisk, type Journal } from '@signalbox/journal';
-import type { ErrorEnvelope, Result, RunId } from '@signalbox/model';
-import type { RunReader } from '@signalbox/runs';
+import type { ErrorEnvelope, ProjectId, Result, RunId } from '@signalbox/model';
+import type { ProjectReader, RunReader } from '@signalbox/runs';
 import { extendJournal, journalOfRun } from './derive-journal.ts';
 import { rewriteJournal } from './rewrite-journal.ts';
-import { ownRecordSchema, type RunRecordEvent } from './run-record-event.ts';
+import { type LogId, type LogOf, ownRecordSchema, type RunRecordEvent } from './run-record-event.ts';
 import { openWrittenLengths } from './written-lengths.ts';
 
 /** How many records of a run the end of a process writes. */
@@ -11,13 +11,16 @@ export const LAST_RECORDS = 64;
 
 /** Brings journals up to date with their logs. */
 export interface JournalWriter {
-  /** Runs whose journals may be incomplete. */
-  behind(): Promise<readonly RunId[]>;
+  /** Runs and projects whose journals may be incomplete. */
+  behind(): Promise<readonly LogId[]>;
   /** Returns which of the runs are still incomplete. A run that lacks more than `most` records is skipped. */
-  write(runs: readonly RunId[], most?: number): Promise<readonly RunId[]>;
+  write(runs: readonly LogId[], most?: number): Promise<readonly LogId[]>;
   /** Rewrites a journal, after bodies of its log were replaced. */
   rewrite(run: RunId): Promise<Result<void, ErrorEnvelope>>;
 }
+
+/** The logs of runs, and those of projects. */
+export type LogReader = Pick<RunReader, 'records'> & Partial<Pick<ProjectReader, 'project' | 'projectRecords'>>;
 
 /**
  * Writes in this thread, and only short writes once the process ends. Recently written journals stay open, so that an active run need not
@@ -25,32 +28,44 @@ export interface JournalWriter {
  */
 export function createJournalWriter(
   dataDirectory: string,
-  reader: Pick<RunReader, 'records'>,
+  reader: LogReader,
   isEnding: () => boolean = () => false,
   disk: Disk = hostDisk,
 ): JournalWriter {
-  let open = new Map<RunId, Journal<RunRecordEvent>>();
+  let open = new Map<LogId, Journal<RunRecordEvent>>();
   const written = openWrittenLengths(dataDirectory, 'journaled', disk);
 
+  /** Ids of runs and projects differ. */
+  const kindOf = (log: LogId): LogOf => (reader.project?.(log as ProjectId) === undefined ? 'run' : 'project');
+
+  const logs: { readonly [Of in LogOf]: Pick<RunReader, 'records'> } = {
+    run: reader,
+    project: {
+      records: async (log, from, limit) => reader.projectRecords?.(log as string as ProjectId, from, limit) ?? [],
+    },
+  };
+
   async function isWritten(
-    run: RunId,
+    log: LogId,
+    of: LogOf,
     journal: Journal<RunRecordEvent>,
     most: number,
-    lengths: Map<RunId, number>,
+    lengths: Map<LogId, number>,
   ): Promise<boolean> {
     // A run that was removed meanwhile needs no journal.
-    if ((await reader.records(run, 0, 1)).length === 0) return true;
+    if ((await logs[of].records(log as RunId, 0, 1)).length === 0) return true;
     const extended = await extendJournal(
       journal,
       dataDirectory,
-      reader,
-      run,
+      logs[of],
+      log,
       next => next > (isEnding() ? Math.min(most, LAST_RECORDS) : most),
       disk,
+      of,
     );
     if (!extended.ok) return false;
-    open.set(run, journal);
-    lengths.set(run, extended.value.records);
+    open.set(log, journal);
+    lengths.set(log, extended.value.records);
     return extended.value.isWhole;
   }
 
@@ -63,11 +78,12 @@ export function createJournalWriter(
     async write(runs, most = Number.POSITIVE_INFINITY) {
       const before = open;
       open = new Map();
-      const left: RunId[] = [];
-      const lengths = new Map<RunId, number>();
-      for (const run of runs) {
-        const journal = before.get(run) ?? journalOfRun(dataDirectory, run, ownRecordSchema, disk);
-        if (!(await isWritten(run, journal, most, lengths).catch(() => false))) left.push(run);
+      const left: LogId[] = [];
+      const lengths = new Map<LogId, number>();
+      for (const log of runs) {
+        const of = kindOf(log);
+        const journal = before.get(log) ?? journalOfRun(dataDirectory, log, ownRecordSchema, disk, of);
+        if (!(await isWritten(log, of, journal, most, lengths).catch(() => false))) left.push(log);
       }
       written.note(lengths);
       return left;

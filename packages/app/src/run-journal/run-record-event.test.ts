@@ -2,7 +2,7 @@ import { nodeHasher } from '@signalbox/journal';
 import { canonicalJson, type Digest, type RunId, type SessionId } from '@signalbox/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { draftOfRecord, ownRecordSchema, type RunRecordEvent, runRecordSchema } from './run-record-event.ts';
+import { draftOfRecord, ownRecordSchema, type RunRecordEvent, recordSchemas } from './run-record-event.ts';
 
 const run = '01a1ec1c-908e-72dc-b6cc-a5d5fef2b9ca' as RunId;
 
@@ -41,9 +41,9 @@ describe('the line of a record in its journal', () => {
       body: nodeHasher('body'),
     });
     const event = eventOf(3, 'body', undefined, header);
-    expect(runRecordSchema.decode(event)).toEqual({ ok: true, value: event });
+    expect(recordSchemas.run.decode(event)).toEqual({ ok: true, value: event });
     const other = eventOf(4, 'body', undefined, header);
-    expect(runRecordSchema.decode({ ...event, eventId: other.eventId })).toEqual({
+    expect(recordSchemas.run.decode({ ...event, eventId: other.eventId })).toEqual({
       ok: false,
       error: `eventId: its record says "${event.eventId}"`,
     });

@@ -1,20 +1,20 @@
 import path from 'node:path';
 import { type Disk, hostDisk } from '@signalbox/journal';
-import type { RunId } from '@signalbox/model';
 import { readLogLengths } from '@signalbox/store';
+import type { LogId } from './run-record-event.ts';
 
 /**
- * How many records of each run its journal or its log has: `cache/journaled`, `cache/logged`, one line per write. The last line of a run
+ * How many records of each run or project its journal or its log has: `cache/journaled`, `cache/logged`, one line per write. The last line of a run
  * counts. A line is written after its data is on disk, so it may say less than the truth, never more; a missing line only causes extra
  * checks.
  */
 export interface WrittenLengths {
   /** Undefined if nothing is noted for a run. */
-  of(run: RunId): number | undefined;
-  all(): ReadonlyMap<RunId, number>;
+  of(run: LogId): number | undefined;
+  all(): ReadonlyMap<LogId, number>;
   /** Runs whose logs have more records than that. */
-  behind(): readonly RunId[];
-  note(lengths: ReadonlyMap<RunId, number>): void;
+  behind(): readonly LogId[];
+  note(lengths: ReadonlyMap<LogId, number>): void;
 }
 
 export type Written = 'journaled' | 'logged';
@@ -24,7 +24,7 @@ const MOST_LINES = 20_000;
 
 export function openWrittenLengths(dataDirectory: string, name: Written, disk: Disk = hostDisk): WrittenLengths {
   const file = path.join(dataDirectory, 'cache', name);
-  const last = new Map<RunId, number>();
+  const last = new Map<LogId, number>();
   let lines = 0;
 
   function shorten(): void {
@@ -48,7 +48,8 @@ export function openWrittenLengths(dataDirectory: string, name: Written, disk: D
     of: run => readLengths(disk, file).lengths.get(run),
     all: () => readLengths(disk, file).lengths,
     behind() {
-      const logs = readLogLengths({ path: path.join(dataDirectory, 'db.sqlite') });
+      // Only runs have a log of lines.
+      const logs = readLogLengths({ path: path.join(dataDirectory, 'db.sqlite'), projects: name === 'journaled' });
       if (!logs.ok) return [];
       const noted = readLengths(disk, file);
       lines = noted.lines - noted.lengths.size;
@@ -72,21 +73,21 @@ export function openWrittenLengths(dataDirectory: string, name: Written, disk: D
   };
 }
 
-function textOf(lengths: ReadonlyMap<RunId, number>): string {
+function textOf(lengths: ReadonlyMap<LogId, number>): string {
   return [...lengths].map(([run, length]) => `${run} ${length}\n`).join('');
 }
 
 function readLengths(
   disk: Disk,
   file: string,
-): { readonly lengths: ReadonlyMap<RunId, number>; readonly lines: number } {
-  const lengths = new Map<RunId, number>();
+): { readonly lengths: ReadonlyMap<LogId, number>; readonly lines: number } {
+  const lengths = new Map<LogId, number>();
   let lines = 0;
   for (const line of textIn(disk, file).split('\n')) {
     const [, run, length] = LINE.exec(line) ?? [];
     if (run === undefined) continue;
     lines += 1;
-    lengths.set(run as RunId, Number(length));
+    lengths.set(run as LogId, Number(length));
   }
   return { lengths, lines };
 }

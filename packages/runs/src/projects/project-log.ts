@@ -12,6 +12,8 @@ import type { OpenProjectRecord, ProjectDraft, Thing, ThingKind } from './projec
  */
 export interface ProjectLog extends ProjectReader {
   commitToProject(draft: ProjectDraft, guard: ProjectGuard): Promise<Result<ProjectRow, ProjectCommitError>>;
+  /** Calls the listener after every durable commit. Returns how to end it. */
+  onProjectCommit(listener: (project: ProjectId) => void): () => void;
   /** Keeps a state that follows from the first records. It is a cache, not a fact: losing it costs a longer start. */
   keepState(project: ProjectId, state: KeptState): void;
 }
@@ -47,7 +49,7 @@ export interface ThingFilter {
 }
 
 /** Where a thing is in the log: the record, and its index in it. */
-export interface ThingPlace {
+interface ThingPlace {
   readonly record: number;
   readonly index: number;
 }

@@ -35,7 +35,7 @@ export type ThingKind = z.infer<typeof thingKind>;
 
 const word = text.min(1).max(200);
 
-export const thing = z.strictObject({
+const thing = z.strictObject({
   kind: thingKind,
   id: word,
   /** The agent it is about. */
@@ -46,13 +46,13 @@ export const thing = z.strictObject({
 });
 export type Thing = Readonly<z.infer<typeof thing>>;
 
-export const PROJECT_RECORD_VERSION = 1;
+const PROJECT_RECORD_VERSION = 1;
 
 /**
  * One commit of a project, as stored: the same rules as for a run's record (`LogRecord`, R1 to R4). The body is a fact, and everything
  * that was decided because of it: reading it decides nothing.
  */
-export const projectHeader = z.strictObject({
+const projectHeader = z.strictObject({
   v: z.literal(PROJECT_RECORD_VERSION),
   log: projectId,
   of: z.literal('project'),
@@ -66,13 +66,13 @@ export const projectHeader = z.strictObject({
 });
 export type ProjectHeader = Readonly<z.infer<typeof projectHeader>>;
 
-export const projectBody = z.strictObject({
+const projectBody = z.strictObject({
   salt: text,
   fact: json,
   things: z.array(thing).readonly(),
   large: z.array(largeValue).readonly().optional(),
 });
-export type ProjectBody = Readonly<z.infer<typeof projectBody>>;
+type ProjectBody = Readonly<z.infer<typeof projectBody>>;
 
 /** A commit without its place in the log. */
 export type ProjectDraft = Pick<ProjectHeader, 'at' | 'who'> & Pick<ProjectBody, 'fact' | 'things'>;

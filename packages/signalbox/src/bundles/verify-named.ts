@@ -43,7 +43,7 @@ export async function verifyNamed(
   return withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
     const projects = reader.projects().filter(({ id }) => id.startsWith(given));
     if (projects.length === 1 && projects[0] !== undefined) {
-      const checked = verifyProject(askedDataDirectory(flags.dataDir), projects[0].id, expectHead);
+      const checked = await verifyProject(askedDataDirectory(flags.dataDir), projects[0].id, expectHead);
       if (!checked.ok) return checked.error;
       terminal.print(json ? JSON.stringify(checked.value) : describeProject(checked.value, paintOf(terminal)));
       return checked.value.ok ? exitCodes.done : exitCodes.failed;

@@ -1,4 +1,4 @@
-import { err, ok } from '@signalbox/model';
+import { err, ok, type ProjectId } from '@signalbox/model';
 import {
   type ProjectLog,
   type ProjectReader,
@@ -11,12 +11,18 @@ import type { ProjectRows } from './project-rows.ts';
 
 /** The logs of projects, written by the group commit of all runs. */
 export function projectLog(rows: ProjectRows, group: Pick<GroupCommit, 'join'>, ports: SealPorts): ProjectLog {
+  const listeners = new Set<(project: ProjectId) => void>();
   return {
     ...projectReader(rows),
-    commitToProject(draft, guard) {
+    onProjectCommit(listener) {
+      const own = (project: ProjectId) => listener(project);
+      listeners.add(own);
+      return () => listeners.delete(own);
+    },
+    async commitToProject(draft, guard) {
       const { project } = guard;
       const refused = (why: string) => refusedByProject(project, why);
-      return group.join({ name: `project ${project}`, details: { project }, refused }, () => {
+      const done = await group.join({ name: `project ${project}`, details: { project }, refused }, () => {
         const found = rows.find(project);
         const planned = planProjectCommit(found?.row, draft, guard, ports);
         if (!planned.ok) return err(planned.error);
@@ -24,6 +30,8 @@ export function projectLog(rows: ProjectRows, group: Pick<GroupCommit, 'join'>, 
         rows.append(found, row, record, draft.things);
         return ok(row);
       });
+      if (done.ok) for (const listener of listeners) listener(project);
+      return done;
     },
     keepState(project, state) {
       const found = rows.find(project);

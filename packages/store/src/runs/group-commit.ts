@@ -47,7 +47,7 @@ export interface GroupCommitOptions {
 }
 
 /** What a member writes to, for its errors. */
-export interface Subject {
+interface Subject {
   /** Such as "run 3f2a…". */
   readonly name: string;
   readonly details: { readonly [key: string]: Json };
@@ -56,7 +56,7 @@ export interface Subject {
 }
 
 /** Failures of the group, whatever a member is about. */
-export type GroupFault = ErrorEnvelope<'STORE_IO_FAILED' | 'store/outcome-unknown'>;
+type GroupFault = ErrorEnvelope<'STORE_IO_FAILED' | 'store/outcome-unknown'>;
 
 type Outcome = Result<{ readonly answer: unknown; readonly notice?: CommitNotice }, unknown>;
 

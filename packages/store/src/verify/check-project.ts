@@ -40,7 +40,7 @@ export function* checkProjects(ports: ReplayPorts): Generator<ProjectCheck> {
   for (const n of projectNumbers(ports.database)) yield checkProject(ports, n);
 }
 
-export function projectNumbers(database: DatabaseSync): readonly number[] {
+function projectNumbers(database: DatabaseSync): readonly number[] {
   const numbers = database.prepare(
     `select project as n from project_records union select n from projects union select project from things
      union select project from project_states order by n`,
