@@ -92,4 +92,33 @@ describe('a process that is killed in a loop of commits', () => {
     expect(new Set(kept).size).toBe(kept.length);
     expect(acknowledged.length).toBeGreaterThanOrEqual(kills);
   });
+
+  it(`[D378] loses no acknowledged fact of a project and applies none twice in ${kills} kills`, HOURS, async () => {
+    const home = temporaryHome();
+    const rng = seededRng(378);
+    const acknowledged: number[] = [];
+    for (let round = 0; round < kills; round++) {
+      const child = startChild(CHILD, 'projecting', home);
+      const limit = 1 + rng.below(150);
+      let lines = 0;
+      child.process.stdout?.on('data', (chunk: string) => {
+        lines += chunk.split('\n').length - 1;
+        if (lines >= limit) child.kill();
+      });
+      const { signal, stdout } = await child.ended;
+      expect(signal).toBe('SIGKILL');
+      const said = stdout.split('\n').slice(0, -1);
+      acknowledged.push(...said.flatMap(line => (line.startsWith('project ') ? Number(line.slice(8)) : [])));
+    }
+    const archive = openArchive({ path: databaseOf(home) });
+    if (!archive.ok) throw new Error(archive.error.message);
+    expect([...archive.value.checkProjects()].flatMap(check => check.defects)).toEqual([]);
+    const [row] = archive.value.projects();
+    const facts = row === undefined ? [] : [...archive.value.projectFacts(row.id, 0)].map(({ body }) => body.fact);
+    archive.value.close();
+    expect(facts).toEqual(facts.map((_, n) => n));
+    expect(acknowledged.toSorted((a, b) => a - b)).toEqual([...new Set(acknowledged)].toSorted((a, b) => a - b));
+    expect(Math.max(...acknowledged)).toBeLessThan(facts.length);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(kills);
+  });
 });

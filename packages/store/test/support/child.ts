@@ -5,6 +5,7 @@ import type { OwnerId } from '@signalbox/runs';
 import { acquireOwner, openStore, type Store } from '@signalbox/store';
 import { at, created, freshId, newRun } from '../../../runs/test/builders.ts';
 import { databaseOf } from './database-file.ts';
+import { draftOf, projectNamed } from './varied-projects.ts';
 import { variedRun } from './varied-runs.ts';
 
 const [role, home = '', first = '0'] = process.argv.slice(2);
@@ -18,6 +19,25 @@ const roles: Record<string, () => Promise<void>> = {
     if (!opened.ok) throw new Bug(opened.error.message);
     const store = opened.value;
     await Promise.all([0, 1, 2, 3].map(writer => goOn(store, writer)));
+  },
+
+  /** Commits numbered facts to a project, four at a time, beside a run; one line on stdout for each acknowledged. */
+  async projecting() {
+    const opened = openStore({ path: databaseOf(home) });
+    if (!opened.ok) throw new Bug(opened.error.message);
+    const store = opened.value;
+    const project = projectNamed(1);
+    void goOn(store, 0);
+    for (let records = store.project(project)?.records ?? 0; ; records += 4) {
+      const waiting = [0, 1, 2, 3].map(async more => {
+        const n = records + more;
+        const things = [{ kind: 'event' as const, id: `e${n}`, value: n }];
+        const done = await store.commitToProject(draftOf(n % 60, n, things), { project, records: n });
+        if (!done.ok) throw new Bug(done.error.message);
+        writeSync(1, `project ${n}\n`);
+      });
+      await Promise.all(waiting);
+    }
   },
 
   /** Runs that use everything, two at a time; one line on stdout for each that is over. */
