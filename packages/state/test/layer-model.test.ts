@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sized } from '../../../test/sized.ts';
-import { differingPaths } from '../src/filesystem/tree.ts';
+import { isClosed, lookIntoClosed } from '../src/filesystem/closed-paths.ts';
+import { type DirectoryNode, differingPaths, nodeAt } from '../src/filesystem/tree.ts';
 import { rollbackToTool, treeAt, undoCall } from '../src/index.ts';
 import { must, temporaryDirectory, treeOf } from './builders.ts';
 import { takeTurn } from './inner-turn.ts';
@@ -133,7 +135,24 @@ async function playTurn(seed: number): Promise<void> {
     const { lost } = undone.value;
     mayConflict ||= lost.length > 0;
     const wanted = treeAt([checkpoint], 'pre', tree);
-    if (lost.length === 0) expect([seed, told, differingPaths(left, wanted)]).toEqual([seed, told, []]);
+    const differing = wanted && differingPaths(left, wanted).filter(path => !isAsWanted(root, path, wanted));
+    if (lost.length === 0) expect([seed, told, differing]).toEqual([seed, told, []]);
+  }
+}
+
+/** Whether a file that a snapshot cannot read, because its owner closed it, is as it should be all the same. */
+function isAsWanted(root: string, path: string, wanted: DirectoryNode): boolean {
+  const node = nodeAt(wanted, path.split('/'));
+  const below = lookIntoClosed(root);
+  try {
+    const stat = below.stat(path);
+    if (stat?.isFile() !== true || !isClosed(stat) || node?.kind !== 'file') return false;
+    const fd = below.openFile(path);
+    const digest = `sha256:${createHash('sha256').update(fs.readFileSync(fd)).digest('hex')}`;
+    fs.closeSync(fd);
+    return Number(stat.mode & 0o7777n) === node.mode && digest === node.digest;
+  } finally {
+    below.close();
   }
 }
 
@@ -141,6 +160,8 @@ describe.skipIf(!hasLayers)('scripts on layers', () => {
   it('[S280] [S281] undo each inner call to what it found', async () => {
     for (let seed = FIRST; seed < FIRST + SEEDS; seed++) await playTurn(seed);
   });
+
+  it('[S280] [S281] undo one that wrote to a file which its owner may not read: seed 477', () => playTurn(477));
 
   it('[S72] [S79] [S80] leave what they leave on a plain directory, and go back to every call', async () => {
     for (let seed = FIRST; seed < FIRST + SEEDS; seed++) await play(seed);
