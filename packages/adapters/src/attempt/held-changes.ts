@@ -1,4 +1,4 @@
-import type { Json, Resolution } from '@signalbox/model';
+import { defined, type Json, type Resolution } from '@signalbox/model';
 import type { AgentQuestion } from '@signalbox/runs';
 import { type HeldChanges, type HeldChoice, heldChoice, isRootMoved, programWords } from '@signalbox/state';
 import type { TurnCheck } from './turn-check.ts';
@@ -115,8 +115,7 @@ function shownPath(path: string): string {
 
 function versionOf(version: HeldChanges['conflicts'][number]['yours']): Json {
   if (version === null) return null;
-  const { digest, size } = version;
-  return { ...(digest !== undefined && { digest }), ...(size !== undefined && { size }) };
+  return { ...defined(version) };
 }
 
 /** Anything that does not clearly say otherwise drops them. */

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ApprovalId, Json } from '@signalbox/model';
-import { openHostContentStore } from '@signalbox/state';
+import { type HeldChanges, openHostContentStore } from '@signalbox/state';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { heldDiff } from './held-diff.ts';
+import { diffOfHeld, heldDiff } from './held-diff.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -37,5 +37,38 @@ describe('changes that wait for a person', () => {
     expect(text).toContain('-kept by me');
     expect(text).toContain('d: created; not shown');
     expect(await heldDiff(folder, { ...decision, call: 'c/1' })).toMatchObject({ error: { code: 'command/usage' } });
+  });
+
+  it('[A851] are shown with the modes of files and with links, new ones and changed ones', async () => {
+    const [root, upper] = [path.join(folder, 'project'), path.join(folder, 'L', 'upper')];
+    for (const directory of [root, upper]) mkdirSync(directory, { recursive: true });
+    writeFileSync(path.join(upper, 'run.sh'), 'echo\n', { mode: 0o755 });
+    writeFileSync(path.join(upper, 'plain'), 'plain\n');
+    symlinkSync('/elsewhere', path.join(upper, 'link'));
+    for (const side of [root, upper]) writeFileSync(path.join(side, 'same'), 'same\n');
+    chmodSync(path.join(upper, 'same'), 0o755);
+    symlinkSync('old', path.join(root, 'moved'));
+    symlinkSync('new', path.join(upper, 'moved'));
+    const changes = ['run.sh', 'plain', 'link', 'same', 'moved'].map(name => ({ op: 'put', path: name }));
+    const text = await diffOfHeld(folder, { layer: 'L', root, changes } as unknown as HeldChanges);
+    const modes = text
+      .split('\n')
+      .filter(line => /^(?:diff|new file|old mode|new mode|index .* 1|[+-]\/|[+-](?:old|new)$)/.test(line));
+    expect(modes.map(line => line.replace(/^index \S+ /, 'index '))).toEqual([
+      'diff --git link link',
+      'new file mode 120000',
+      '+/elsewhere',
+      'diff --git moved moved',
+      'index 120000',
+      '-old',
+      '+new',
+      'diff --git plain plain',
+      'new file mode 100644',
+      'diff --git run.sh run.sh',
+      'new file mode 100755',
+      'diff --git same same',
+      'old mode 100644',
+      'new mode 100755',
+    ]);
   });
 });

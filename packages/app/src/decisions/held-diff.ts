@@ -7,7 +7,7 @@ import { type HeldChanges, openHostContentStore } from '@signalbox/state';
 import * as z from 'zod';
 import { git } from '../workspaces/git.ts';
 
-const version = z.object({ digest: digest.optional(), size: z.int().optional() }).nullable();
+const version = z.object({ digest: digest.optional(), size: z.int().optional(), mode: z.int().optional() }).nullable();
 /** The content of a decision about held changes. */
 const heldContext = z.object({
   directory: z.string(),
@@ -45,7 +45,8 @@ export async function heldDiff(
         continue;
       }
       if (there !== undefined) put(path.join(place, NOW, name), there);
-      if (content !== undefined) put(path.join(place, COMMAND, name), content.value);
+      const made = content && { content: content.value, mode: command?.mode ?? PLAIN_MODE };
+      if (made !== undefined) put(path.join(place, COMMAND, name), made);
     }
     const { code, out, said } = await git(place, ['diff', '--no-index', '--no-color', '--no-ext-diff', NOW, COMMAND]);
     if (code > 1) return err(notShown(said));
@@ -57,7 +58,7 @@ export async function heldDiff(
 
 const MOST_SHOWN = 200_000;
 
-/** The diff of held changes against their directory, in git’s format. Paths that are not files, or are too large, are only named. */
+/** The diff of held changes against their directory, in git’s format, with modes and links. Other paths, and files that are too large, are only named. */
 export async function diffOfHeld(layers: string, { layer, root, changes }: HeldChanges): Promise<string> {
   const upper = path.join(layers, layer, 'upper');
   const place = fs.mkdtempSync(path.join(tmpdir(), 'signalbox-held-'));
@@ -102,19 +103,32 @@ const WORDS = {
 
 const [NOW, COMMAND] = ['now', 'command'] as const;
 
-/** The content of a file; undefined if nothing is there. */
-function fileAt(full: string): Uint8Array | 'other' | undefined {
+/** Versions that were held before modes were kept have none. */
+const PLAIN_MODE = 0o644;
+
+type Shown = { readonly content: Uint8Array; readonly mode: number } | { readonly target: string };
+
+/** A file or link; undefined if nothing is there. */
+function fileAt(full: string): Shown | 'other' | undefined {
   try {
     const stat = fs.lstatSync(full);
-    return stat.isFile() && stat.size <= LARGEST ? fs.readFileSync(full) : 'other';
+    if (stat.isSymbolicLink()) return { target: fs.readlinkSync(full) };
+    if (!stat.isFile() || stat.size > LARGEST) return 'other';
+    return { content: fs.readFileSync(full), mode: stat.mode };
   } catch (cause) {
     return (cause as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : 'other';
   }
 }
 
-function put(full: string, content: Uint8Array): void {
+function put(full: string, shown: Shown): void {
   fs.mkdirSync(path.dirname(full), { recursive: true });
-  fs.writeFileSync(full, content);
+  if ('target' in shown) {
+    fs.symlinkSync(shown.target, full);
+    return;
+  }
+  fs.writeFileSync(full, shown.content);
+  // Git distinguishes files that can be run from others, and nothing else.
+  fs.chmodSync(full, (shown.mode & 0o111) === 0 ? 0o600 : 0o700);
 }
 
 function notHeld(id: string): ErrorEnvelope {

@@ -23,7 +23,9 @@ import {
 import { databaseOf, openDatabases } from './open-databases.ts';
 
 /** A version of a path: null if nothing exists; without a digest it is not a file. */
-const version = z.strictObject({ digest: digest.optional(), size: z.int().optional() }).nullable();
+const version = z
+  .strictObject({ digest: digest.optional(), size: z.int().optional(), mode: z.int().optional() })
+  .nullable();
 
 /** Changes that were not applied because somebody else changed the same paths: they wait for a person. */
 const heldChangesV1 = z.strictObject({
@@ -248,7 +250,7 @@ async function versionOf(
   store: ContentStore,
   top: string,
   path: string,
-): Promise<{ readonly digest?: Digest; readonly size?: number } | null> {
+): Promise<{ readonly digest?: Digest; readonly size?: number; readonly mode?: number } | null> {
   const below = lookIntoClosed(top);
   try {
     const there = below.stat(path);
@@ -257,7 +259,7 @@ async function versionOf(
     if (there === undefined || kind === 'other') return null;
     if (kind !== 'file') return {};
     const digest = await store.putStream(fs.createReadStream('', { fd: below.openFile(path) }));
-    return { digest, size: Number(there.size) };
+    return { digest, size: Number(there.size), mode: Number(there.mode) & 0o7777 };
   } finally {
     below.close();
   }
