@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { detectSandbox } from '@signalbox/state';
@@ -214,6 +215,80 @@ describe.skipIf(!sandbox.ok)('an installed agent', () => {
     await until(async () => (await store.run(run))?.status === 'completed' || undefined);
     expect(fs.readFileSync(path.join(work, '.git/config'), 'utf8')).toContain('x');
   });
+
+  it('[A852] a file that changes before the answer makes another proposal of the same decision, which can be answered', async () => {
+    const first = await openEchoHome({ resumeOnAnswer: false });
+    const { folder, work } = first;
+    fs.writeFileSync(path.join(work, 'a.txt'), 'first\n');
+    const run = await first.start('plan', echoPlan([edit, { do: 'say', text: 'Done.' }], 'apply="ask" retries={0}'));
+    expect(await first.end(run)).toMatchObject({ status: 'waiting' });
+    const [shown] = await first.store.decisions({ run, status: ['open'] });
+    await first.close();
+    fs.writeFileSync(path.join(work, 'a.txt'), 'mine\n');
+    const { host, store, end } = await openEchoHome({ folder });
+    expect(await host.resume(run)).toMatchObject({ ok: true });
+    expect(await end(run)).toMatchObject({ status: 'waiting' });
+    const [now, ...others] = await store.decisions({ run, status: ['open'] });
+    expect([now?.decision.id, others]).toEqual([shown?.decision.id, []]);
+    expect(now?.decision.proposal).toMatchObject({
+      prompt: expect.stringMatching(/^An agent's changes conflict with what someone else did to a\.txt\./),
+      context: { conflicts: [{ path: 'a.txt' }] },
+    });
+    const answer = (chosenOptionId: string, proposalHash = now?.decision.proposalHash) =>
+      host.answer(
+        now?.decision.id as never,
+        {
+          resolution: { ...approve, resolutionType: 'choose_option', chosenOptionId },
+          ...(proposalHash && { proposalHash }),
+        },
+        'ada',
+      );
+    expect(await answer('apply-all', shown?.decision.proposalHash)).toMatchObject({
+      error: { code: 'decision/stale-proposal' },
+    });
+    expect(await answer('apply-all')).toMatchObject({ ok: true });
+    await until(async () => (await store.run(run))?.status === 'completed' || undefined);
+    expect(fs.readFileSync(path.join(work, 'a.txt'), 'utf8')).toBe('first\nedited\n');
+  });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    '[A853] whose changes find no room waits with them, and takes no turn again',
+    async () => {
+      const { work, host, store, start, end } = await openEchoHome();
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', work]);
+      try {
+        fs.writeFileSync(path.join(work, 'filler'), Buffer.alloc(200_000, 'x'));
+        const big: EchoStep = { ...edit, allowed: [{ do: 'append', file: 'big', text: 'y'.repeat(100_000) }] };
+        const run = await start('plan', echoPlan([big, { do: 'say', text: 'Done.' }]));
+        expect(await end(run)).toMatchObject({ status: 'waiting' });
+        const open = async () => (await store.decisions({ run, status: ['open'] }))[0]?.decision;
+        const asked = await open();
+        expect(asked?.proposal).toMatchObject({
+          prompt: expect.stringMatching(
+            /^Echo is done\. Its changes could not be applied: .*is full; free some space there\. Apply its 1 change\?$/,
+          ),
+        });
+        const resolution = { ...approve, resolutionType: 'choose_option', chosenOptionId: 'apply-all' } as const;
+        expect(await host.answer(asked?.id as never, { resolution }, 'ada')).toMatchObject({ ok: true });
+        // There is still no room, so it is asked again.
+        const again = await until(async () => {
+          const next = await open();
+          return next !== undefined && next.id !== asked?.id ? next : undefined;
+        });
+        await end(run);
+        fs.rmSync(path.join(work, 'filler'));
+        expect(await host.answer(again.id as never, { resolution }, 'ada')).toMatchObject({ ok: true });
+        await until(async () => (await store.run(run))?.status === 'completed' || undefined);
+        expect(fs.statSync(path.join(work, 'big')).size).toBeGreaterThan(100_000 - 1);
+        const [task, ...more] = await store.tasks(run);
+        const kept = await store.stream(run, task?.id as never, 0, 500);
+        const begun = kept.filter(({ payload }) => (payload as { kind?: string }).kind === 'begun');
+        expect([begun.length, more]).toEqual([1, []]);
+      } finally {
+        execFileSync('umount', ['-l', work]);
+      }
+    },
+  );
 
   it('[A720] drops its changes where they are never applied, and keeps them in the transcript', async () => {
     const { work, store, start, end } = await openEchoHome();

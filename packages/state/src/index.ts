@@ -112,7 +112,7 @@ export { restoreAll } from './snapshots/two-phase-restore.ts';
 export { editFile, readFile, writeFile } from './tools/at-hand/file-tools.ts';
 export { createRunCommand } from './tools/at-hand/run-command.ts';
 export { globFiles, grepFiles, listFiles } from './tools/at-hand/search-tools.ts';
-export { heldCall, settleHeldCall } from './tools/held-call.ts';
+export { heldCall, heldCallNow, settleHeldCall } from './tools/held-call.ts';
 export { checkHeldCall, type HeldCheck } from './tools/held-check.ts';
 export { machineTimers, type Timers } from './tools/timers.ts';
 export {

@@ -191,10 +191,12 @@ async function attempt(
    */
   async function settled(tools: AgentTools): Promise<AgentOutcome> {
     for (;;) {
-      const held = tools.held?.(call);
-      if (held === undefined) return failed(await gone('They are not there any more.'));
-      const { programs = [] } = held;
-      const isReview = (isHeld || programs.length > 0) && (apply === 'hold' || held.conflicts.length === 0);
+      const stored = tools.held?.(call);
+      if (stored === undefined) return failed(await gone('They are not there any more.'));
+      const now = await tools.heldNow?.(call);
+      const held = now?.held ?? stored;
+      const mustAsk = held.programs !== undefined || held.failed !== undefined;
+      const isReview = (isHeld || mustAsk) && (apply === 'hold' || held.conflicts.length === 0);
       const diff = isReview ? ((await tools.heldDiff?.(call)) ?? '') : '';
       const check = isReview ? await checked(tools) : undefined;
       if (check === 'canceled') return failed(canceledFailure());
@@ -206,12 +208,13 @@ async function attempt(
         return ended({ status: 'succeeded', value: null, warnings: [] }, tools);
       }
       let choice: HeldChoice = 'apply-all';
-      const isAsked = !isReview || apply === 'ask' || programs.length > 0;
+      const isAsked = !isReview || apply === 'ask' || mustAsk;
       if (isAsked) {
         const overlaps = overlapWords(open?.found() ?? []);
         const shown = { title: row.title, diff, overlaps, ...(check && { check }) };
         const answer = await session.decide(isReview ? reviewQuestion(call, held, shown) : heldQuestion(call, held));
         if (answer === undefined) {
+          await now?.keep();
           await keep({ v: 1, kind: 'waiting', calls: [call] });
           return { kind: 'blocked', reason: 'approval_required:choice' };
         }

@@ -17,7 +17,8 @@ export function turnTool(isHeld: () => boolean, work: (place: TurnPlace) => Prom
       const { root } = place;
       if (root === null) return fail('An agent needs a working directory.');
       const end = await work({ ...place, root });
-      if (end.kind === 'answered') return { ...succeed({ output: end.output }), ...(isHeld() && { hold: true }) };
+      if (end.kind === 'answered')
+        return { ...succeed({ output: end.output }), hold: isHeld() ? true : 'if-not-applied' };
       throw new TurnFailed(end.kind === 'failed' ? end.error.message : end.reason);
     },
   });

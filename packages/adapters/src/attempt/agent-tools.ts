@@ -11,6 +11,8 @@ export interface AgentTools {
   fateOf?(call: string): Promise<'committed' | 'undone' | 'held'>;
   /** Changes of a call that conflict with somebody else's; undefined if there are none. */
   held?(call: string): HeldChanges | undefined;
+  /** The same compared with the directory as it is now, if that has changed since they were shown. `keep` once that is shown. */
+  heldNow?(call: string): Promise<{ readonly held: HeldChanges; keep(): Promise<void> } | undefined>;
   /** The effect of held changes on the directory, as text for people. */
   heldDiff?(call: string): Promise<string>;
   /** Runs a command for the shell on the directory with the held changes of a call. What it writes is dropped. */

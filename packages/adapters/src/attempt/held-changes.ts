@@ -62,10 +62,11 @@ export function reviewQuestion(
   const checked = of.check === undefined ? '' : ` Its check ${of.check.says}.`;
   const overlaps = (of.overlaps ?? []).map(words => ` ${words}`).join('');
   return {
-    call: `${call}:review:${held.round}`,
+    // The same id: files that change before it is answered make another proposal of the same question.
+    call: `${call}:changes:${held.round}`,
     kind: 'choice',
     proposal: {
-      prompt: `${of.title} is done.${checked}${programWarning(held)}${overlaps} Apply its ${what}?`,
+      prompt: `${of.title} is done.${notApplied(held)}${checked}${programWarning(held)}${overlaps} Apply its ${what}?`,
       options: options.map(option => ({ ...option })),
       context: {
         directory: held.root,
@@ -77,6 +78,10 @@ export function reviewQuestion(
       },
     },
   };
+}
+
+function notApplied({ failed }: HeldChanges): string {
+  return failed === undefined ? '' : ` Its changes could not be applied: ${failed.replace(/\.$/, '')}.`;
 }
 
 /** What git would run because of held changes, as a sentence; empty if nothing. */

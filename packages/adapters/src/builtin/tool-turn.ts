@@ -136,8 +136,11 @@ async function runCall(call: TurnCall, answer: Resolution | undefined, context: 
 async function settledByPerson(call: TurnCall, context: ToolTurnContext): Promise<Run> {
   const { session, tools, keep } = context;
   for (;;) {
-    const held = tools.held?.(call.id);
-    if (held === undefined) return refused('What it changed met changes of somebody else, and is not there any more.');
+    const stored = tools.held?.(call.id);
+    if (stored === undefined)
+      return refused('What it changed met changes of somebody else, and is not there any more.');
+    const now = await tools.heldNow?.(call.id);
+    const held = now?.held ?? stored;
     const isReview = held.conflicts.length === 0;
     const shown = {
       title: `The command ${shownCommand(call)}`,
@@ -145,6 +148,7 @@ async function settledByPerson(call: TurnCall, context: ToolTurnContext): Promis
     };
     const answer = await session.decide(isReview ? reviewQuestion(call.id, held, shown) : heldQuestion(call.id, held));
     if (answer === undefined) {
+      await now?.keep();
       await keep({ v: 1, kind: 'waiting', calls: [call.id] });
       return { over: { kind: 'blocked', reason: 'approval_required:choice' } };
     }

@@ -34,6 +34,7 @@ import {
   type HeldChoice,
   type HostFilesystem,
   heldCall,
+  heldCallNow,
   heldIn,
   type KeptBook,
   listFiles,
@@ -96,6 +97,7 @@ interface ToolBench {
   fateOf(call: string): Promise<'committed' | 'undone' | 'held'>;
   /** Changes of a call that met somebody else's, and what to do about them. */
   held(call: string): HeldChanges | undefined;
+  heldNow(call: string): ReturnType<typeof heldCallNow>;
   /** The files of held changes against those of the directory now. */
   heldDiff(call: string): Promise<string>;
   check(call: string, command: string, signal: AbortSignal): Promise<HeldCheck>;
@@ -178,6 +180,7 @@ export function openAgentTools(
           return checkpoints.value.get(call)?.outcome === 'succeeded' ? 'committed' : 'undone';
         },
         held: call => heldCall(state, call),
+        heldNow: call => heldCallNow(state, call),
         async heldDiff(call) {
           const held = heldCall(state, call);
           return held === undefined ? '' : (secrets?.text ?? String)(await diffOfHeld(place('layers'), held));

@@ -70,15 +70,20 @@ export async function keepOne(ports: KeepPorts, request: RemoteRequest): Promise
       for (;;) {
         const fate = await bench.fateOf(call);
         if (fate === 'committed') return 'applied';
-        const held = bench.held(call);
-        if (held === undefined) return `The changes of node ${candidate.told.node} are not there any more.`;
+        const stored = bench.held(call);
+        if (stored === undefined) return `The changes of node ${candidate.told.node} are not there any more.`;
+        const now = await bench.heldNow(call);
+        const held = now?.held ?? stored;
         let choice: HeldChoice = 'apply-all';
-        const isAsked = held.conflicts.length > 0 || held.programs !== undefined;
+        const isAsked = held.conflicts.length > 0 || held.programs !== undefined || held.failed !== undefined;
         if (isAsked) {
           const shown = { title: candidate.told.node, diff: await bench.heldDiff(call) };
           const question = held.conflicts.length > 0 ? heldQuestion(call, held) : reviewQuestion(call, held, shown);
           const answer = await ask(question.call, question.proposal);
-          if (answer === undefined) return 'waits';
+          if (answer === undefined) {
+            await now?.keep();
+            return 'waits';
+          }
           choice = heldChoiceOf(answer);
         }
         const outcome = await bench.settle(call, choice, isAsked ? 'person' : 'plan');

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { type Digest, digest, json } from '@signalbox/model';
+import { type Digest, defined, digest, json } from '@signalbox/model';
 import * as z from 'zod';
 import { type ClosedPaths, lookIntoClosed } from '../filesystem/closed-paths.ts';
 import type { ContentStore } from '../filesystem/content-store.ts';
@@ -49,6 +49,8 @@ const heldChangesV1 = z.strictObject({
   changes: z.array(layerChange),
   /** What git would run because of them: a person must have seen it before they are applied. */
   programs: z.array(z.strictObject({ path: z.string(), says: z.string() })).optional(),
+  /** Why they could not be applied, such as a full disk. */
+  failed: z.string().optional(),
   conflicts: z.array(
     layerConflict.extend({
       /** The root's current version and the layer's, with contents in the store. */
@@ -73,7 +75,7 @@ export const HELD = 'held.json';
 export async function holdChanges(
   layer: Pick<Layer, 'id' | 'root' | 'place' | 'directory'>,
   call: HeldChanges['call'],
-  set: ChangeSet & { readonly programs?: readonly GitProgram[] },
+  set: ChangeSet & { readonly programs?: readonly GitProgram[]; readonly failed?: string },
   ports: HoldPorts,
 ): Promise<HeldChanges> {
   const contents = set.changes.flatMap(change =>
@@ -83,7 +85,17 @@ export async function holdChanges(
   const { id, root, place } = layer;
   const first = { round: 0, shownAt: String(await instantNear(root, layer.directory)) };
   const programs = set.programs === undefined || set.programs.length === 0 ? {} : { programs: [...set.programs] };
-  const facts = { version: 1 as const, layer: id, call, ...first, root, place, changes: [...set.changes], ...programs };
+  const facts = {
+    version: 1 as const,
+    layer: id,
+    call,
+    ...first,
+    root,
+    place,
+    changes: [...set.changes],
+    ...programs,
+    ...defined({ failed: set.failed }),
+  };
   return shown({ ...facts, conflicts: [] }, set.conflicts, layer.directory, ports);
 }
 
@@ -105,6 +117,34 @@ export async function shownAgain(
   );
   const next = { ...held, round: held.round + 1, shownAt, changes: [...present.changes] };
   return shown(next, [...known, ...present.conflicts], directory, ports);
+}
+
+/**
+ * Held changes about which nobody has decided yet, compared with the current root; undefined if nothing new conflicts. They take the place of
+ * what was shown only with `keep`, once they are what is shown.
+ */
+export async function shownNow(
+  held: HeldChanges,
+  directory: string,
+  ports: HoldPorts,
+): Promise<{ readonly held: HeldChanges; keep(): Promise<void> } | undefined> {
+  const shownAt = String(await instantNear(held.root, directory));
+  const present = presentChanges(held, held.changes);
+  const known = held.conflicts.filter(one => !present.conflicts.some(({ path }) => path === one.path));
+  if (present.conflicts.length === 0) return undefined;
+  const next = { ...held, shownAt, changes: [...present.changes] };
+  const told = await withVersions(next, [...known, ...present.conflicts], directory, ports);
+  return { held: told, keep: async () => void (await written(told, directory, ports)) };
+}
+
+/** Held changes that could not be applied now. */
+export function notAppliedNow(
+  held: HeldChanges,
+  failed: string,
+  directory: string,
+  ports: HoldPorts,
+): Promise<HeldChanges> {
+  return written({ ...held, round: held.round + 1, failed }, directory, ports);
 }
 
 /** Whether the conflict is that the root itself is missing or another directory. Then nothing can be applied. */
@@ -186,9 +226,18 @@ async function shown(
   held: HeldChanges,
   conflicts: ChangeSet['conflicts'],
   directory: string,
-  { files, store }: HoldPorts,
+  ports: HoldPorts,
 ): Promise<HeldChanges> {
-  const told: HeldChanges = {
+  return written(await withVersions(held, conflicts, directory, ports), directory, ports);
+}
+
+async function withVersions(
+  held: HeldChanges,
+  conflicts: ChangeSet['conflicts'],
+  directory: string,
+  { store }: HoldPorts,
+): Promise<HeldChanges> {
+  return {
     ...held,
     conflicts: await Promise.all(
       conflicts.map(async ({ path, of, theirs: what }) => ({
@@ -198,7 +247,6 @@ async function shown(
       })),
     ),
   };
-  return written(told, directory, { files, store });
 }
 
 async function written(told: HeldChanges, directory: string, { files, store }: HoldPorts): Promise<HeldChanges> {

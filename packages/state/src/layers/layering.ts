@@ -22,8 +22,10 @@ import {
   type HeldChoice,
   heldIn,
   holdChanges,
+  notAppliedNow,
   shownAgain,
   shownMoved,
+  shownNow,
 } from './held-changes.ts';
 import { type InnerBook, openInnerCalls, readStretches } from './inner-calls.ts';
 import { type CallOfLayer, type Layer, type Layers, type NoLayerError, noLayer } from './layer.ts';
@@ -43,8 +45,8 @@ interface LayerCall {
   readonly evaluation?: string;
   /** Its result. */
   readonly value?: Json;
-  /** Whether a person must decide about its changes in any case. */
-  readonly hold?: true;
+  /** Whether a person must decide about its changes: in any case, or if they cannot be applied. Otherwise those are dropped. */
+  readonly hold?: true | 'if-not-applied';
   /** The calls that its program made. */
   readonly inner?: InnerBook;
 }
@@ -83,6 +85,11 @@ export interface Layering {
   /** Applies a layer's changes, or holds them if somebody else changed the same paths or the call asks for it. */
   settle(layer: Layer, call: LayerCall): Promise<LayerResult>;
   held(callId: string): HeldChanges | undefined;
+  /**
+   * Held changes of a call compared with the current root, if that has changed since they were shown. With `keep`, they take the place of
+   * what was shown.
+   */
+  heldNow(callId: string): Promise<{ readonly held: HeldChanges; keep(): Promise<void> } | undefined>;
   /** A layer that shows the directory with the held changes of a call. Nothing that is written on it is kept. */
   openHeld(callId: string): Promise<Result<Layer, NoLayerError>>;
   /** Carries out a person's choice about held changes. Refused if the root has changed since it was shown. */
@@ -184,7 +191,7 @@ export function createLayering(options: LayeringOptions): Layering {
         return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
       }
       layer.leave();
-      const hold = async (conflicted: typeof set): Promise<LayerResult> => {
+      const hold = async (conflicted: typeof set & { readonly failed?: string }): Promise<LayerResult> => {
         const { id, tool, evaluation, value } = call;
         const told = defined({ evaluation, value });
         const own = { id, key: keyOf(id), tool, ...told };
@@ -199,6 +206,9 @@ export function createLayering(options: LayeringOptions): Layering {
         if (isHeld || (call.hold === true && set.changes.length > 0)) return await hold(set);
         const stretches = (await inner?.stretches()) ?? [];
         const done = await apply(layer, set.changes, call, { stretches, disputed: [] });
+        if (done.kind === 'failed' && done.kept === undefined && call.hold === 'if-not-applied') {
+          return await hold({ ...set, failed: done.error.message }).catch(() => done);
+        }
         if (done.kind !== 'changed') return done;
         // Somebody was faster than a step: nothing is applied, and the set is unchanged.
         return await hold({ ...set, conflicts: conflictsAt(set.changes, done.paths) });
@@ -207,6 +217,12 @@ export function createLayering(options: LayeringOptions): Layering {
       }
     },
     held: heldOf,
+    async heldNow(callId) {
+      const held = heldOf(callId);
+      // A root that is gone or another one is told by the answer.
+      if (held === undefined || !isPlace(root, held.place)) return undefined;
+      return shownNow(held, `${fs.realpathSync(layers.home)}/${held.layer}`, { files, store });
+    },
     async openHeld(callId) {
       const held = heldOf(callId);
       if (held === undefined) return err(noLayer(root, `call ${callId} has no changes that are held`));
@@ -256,7 +272,11 @@ export function createLayering(options: LayeringOptions): Layering {
       disputed: held.conflicts.flatMap(({ path, of }) => [path, of]),
     };
     const done = await apply(layer, chosenChanges(held, choice), { ...own, ...facts }, made);
-    if (done.kind === 'failed') return err(done.error);
+    if (done.kind === 'failed') {
+      if (done.kept !== undefined) return err(done.error);
+      await notAppliedNow(held, done.error.message, directory, { files, store });
+      return err(conflict([]));
+    }
     if (done.kind === 'changed') {
       return (await again()) ?? err(restoreFailed('someone changed what was being applied', { state: 'unchanged' }));
     }

@@ -1,5 +1,5 @@
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
-import { filesystem } from '../filesystem/filesystem.ts';
+import { type Filesystem, filesystem } from '../filesystem/filesystem.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import { shownPath } from '../filesystem/path-name.ts';
 import type { HeldChanges, HeldChoice } from '../layers/held-changes.ts';
@@ -15,6 +15,14 @@ export type HeldCallError = StateError | LockError | ErrorEnvelope<'state/change
 /** The held changes of a call; undefined if there are none. */
 export function heldCall(state: ExecutionState, callId: string): HeldChanges | undefined {
   return state.resources.get(filesystem)?.layering?.held(callId);
+}
+
+/** The held changes of a call compared with the current directory, if that has changed since they were shown. */
+export async function heldCallNow(
+  state: ExecutionState,
+  callId: string,
+): ReturnType<NonNullable<Filesystem['layering']>['heldNow']> {
+  return state.resources.get(filesystem)?.layering?.heldNow(callId);
 }
 
 /**

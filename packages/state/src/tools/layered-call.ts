@@ -1,4 +1,4 @@
-import { failure, type Json, json } from '@signalbox/model';
+import { defined, failure, type Json, json } from '@signalbox/model';
 import type { FilesystemSnapshot } from '../filesystem/filesystem.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import { shownPath } from '../filesystem/path-name.ts';
@@ -80,7 +80,7 @@ async function runOnce(
         ...{ id: call.id, tool: tool.name, startedAt, evaluation: options.evaluation },
         checkpoints: state.checkpoints?.file ?? null,
         ...(verdict.outcome.status === 'succeeded' && { value: plain(verdict.outcome.value) }),
-        ...(wantsHold(end) && { hold: true }),
+        ...defined({ hold: wantedHold(end) }),
         inner,
       });
       if (result.kind === 'failed') {
@@ -123,8 +123,9 @@ async function runOnce(
   }
 }
 
-function wantsHold(end: HandlerEnd): boolean {
-  return end.kind === 'replied' && (end.reply as { readonly hold?: unknown }).hold === true;
+function wantedHold(end: HandlerEnd): true | 'if-not-applied' | undefined {
+  const hold = end.kind === 'replied' ? (end.reply as { readonly hold?: unknown }).hold : undefined;
+  return hold === true || hold === 'if-not-applied' ? hold : undefined;
 }
 
 function plain(value: unknown): Json {
@@ -157,9 +158,10 @@ const SHOWN = 10;
 function heldVerdict(call: ProviderToolCall, held: HeldChanges): Verdict {
   const paths = [...new Set(held.conflicts.map(({ path }) => path))];
   if (paths.length === 0) {
+    const failed = held.failed === undefined ? '' : ` because they could not be applied: ${held.failed}`;
     const git = held.programs === undefined ? '' : `: they change ${programWords(held.programs)}`;
     const waits = failure('tool/conflict', {
-      message: `call ${call.id} of ${call.name} succeeded, and its changes wait for a person${git}`,
+      message: `call ${call.id} of ${call.name} succeeded, and its changes wait for a person${failed}${git}`,
       suggestion: 'They are kept until a person decides.',
     });
     return {

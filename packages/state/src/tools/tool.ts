@@ -42,10 +42,10 @@ export interface Tool<I, O> {
 
 /**
  * A handler's result. Anything but success undoes its changes. With `hold`, changes made on a layer are not applied but held, for a
- * person to decide.
+ * person to decide; or they are held only if they cannot be applied, so that the work is not lost.
  */
 export type ToolReply<O> =
-  | { readonly success: true; readonly value: O; readonly hold?: true }
+  | { readonly success: true; readonly value: O; readonly hold?: true | 'if-not-applied' }
   | { readonly success: false; readonly message: string; readonly value?: Json };
 
 /** Everything a handler may use. After the call has ended it refuses all changes. */
