@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import {
@@ -27,6 +27,14 @@ export async function cachedAgent(row: AgentRow, cache: string): Promise<Install
   return project !== undefined && isFrom(project, directory) ? installedIn(row, directory) : undefined;
 }
 
+/**
+ * Whether tests of a real agent are left out: where there are no layers, and where it is not installed. In CI, which installs all of
+ * them, they run and fail instead.
+ */
+export function isLeftOut(isThere: boolean, hasLayers: boolean, env = process.env): boolean {
+  return !hasLayers || (!isThere && env.CI !== 'true');
+}
+
 export type Filled =
   | { readonly kind: 'installed' | 'present'; readonly agent: InstalledAgent }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -41,7 +49,8 @@ export async function fillCache(row: AgentRow, cache: string, npm = 'npm'): Prom
   const project = await agentProject(row);
   if (project === undefined) return { kind: 'failed', reason: 'no lock pins its packages.' };
   mkdirSync(cache, { recursive: true });
-  const making = mkdtempSync(path.join(cache, '.making-'));
+  removeLeft(cache);
+  const making = mkdtempSync(path.join(cache, `${MAKING}${process.pid}-`));
   try {
     for (const [name, content] of Object.entries(project.files)) writeFileSync(path.join(making, name), content);
     const failure = await failureOf(npm, INSTALL_ARGUMENTS, making);
@@ -51,16 +60,42 @@ export async function fillCache(row: AgentRow, cache: string, npm = 'npm'): Prom
     }
     writeFileSync(path.join(making, MARK), project.digest);
     const directory = directoryOf(row, cache);
-    if (!isFrom(project, directory)) {
-      rmSync(directory, { recursive: true, force: true });
-      renameSync(making, directory);
-    }
+    if (!isFrom(project, directory)) place(making, directory, () => isFrom(project, directory));
     const agent = installedIn(row, directory);
     return agent === undefined
       ? { kind: 'failed', reason: `${directory} was removed while it was installed; run this again.` }
       : { kind: 'installed', agent };
   } finally {
     rmSync(making, { recursive: true, force: true });
+  }
+}
+
+const MAKING = '.making-';
+
+/** Removes installations that a killed process left unfinished. */
+function removeLeft(cache: string): void {
+  for (const name of readdirSync(cache)) {
+    const pid = Number(new RegExp(`^\\${MAKING}(\\d+)-`).exec(name)?.[1]);
+    if (name.startsWith(MAKING) && !isAlive(pid)) rmSync(path.join(cache, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Moves an installation into place. Another process may do the same at this moment: the one that is there then is as good. */
+function place(making: string, directory: string, isDone: () => boolean): void {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+    renameSync(making, directory);
+  } catch (cause) {
+    if (!isDone()) throw cause;
   }
 }
 

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { agentsCache, cachedAgent, fillCache } from '../../../scripts/agents-cache.ts';
+import { agentsCache, cachedAgent, fillCache, isLeftOut } from '../../../scripts/agents-cache.ts';
 import { AGENT_ROWS, type AgentRow } from '../src/acp/index.ts';
 
 const gemini = AGENT_ROWS.find(({ id }) => id === 'gemini') as AgentRow;
@@ -47,6 +48,29 @@ it('[B79] installs an agent once, from its lock and without scripts', async () =
   );
   const lock = fs.readFileSync(`${cache}/gemini-0.61.0/package-lock.json`, 'utf8');
   expect(JSON.parse(lock).packages[home].version).toBe('0.61.0');
+});
+
+it('[B154] is filled by two processes at once, and what a killed one left is removed', async () => {
+  const cache = emptyCache();
+  const dead = spawnSync(process.execPath, ['-e', '']).pid;
+  for (const name of ['.making-AbCd', `.making-${dead}-x`, `.making-${process.ppid}-x`])
+    fs.mkdirSync(`${cache}/${name}`);
+  const both = await Promise.all([
+    fillCache(gemini, cache, npmOf(INSTALLS)),
+    fillCache(gemini, cache, npmOf(INSTALLS)),
+  ]);
+  expect(both.map(({ kind }) => kind)).toEqual(['installed', 'installed']);
+  expect(fs.readdirSync(cache).sort()).toEqual([`.making-${process.ppid}-x`, 'gemini-0.61.0']);
+});
+
+it('[B154] leaves out tests of agents without layers, and of missing ones outside of CI', () => {
+  const [ci, elsewhere] = [{ CI: 'true' }, {}];
+  expect([isLeftOut(true, true, ci), isLeftOut(false, true, ci), isLeftOut(false, false, ci)]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  expect([isLeftOut(true, true, elsewhere), isLeftOut(false, true, elsewhere)]).toEqual([false, true]);
 });
 
 it('[B79] replaces an agent of another lock, and one that was cut off', async () => {

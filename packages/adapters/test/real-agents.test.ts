@@ -3,7 +3,7 @@ import type { Json } from '@signalbox/model';
 import type { AgentQuestion } from '@signalbox/runs';
 import type { ModelReply, ModelRequest, ScriptedCall } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
-import { agentsCache, cachedAgent } from '../../../scripts/agents-cache.ts';
+import { agentsCache, cachedAgent, isLeftOut } from '../../../scripts/agents-cache.ts';
 import { sized } from '../../../test/sized.ts';
 import { AGENT_ROWS } from '../src/acp/index.ts';
 import { idleTimers } from './builders.ts';
@@ -45,7 +45,7 @@ describe.each(tried)('$title', row => {
   const way = waysOf(row.id);
   const { command, write } = way;
   const directory = installed.get(row.id);
-  const test = it.skipIf(directory === undefined);
+  const test = it.skipIf(isLeftOut(directory !== undefined, hasLayers));
   /** Calls name the root by a placeholder, because it is made with the life. */
   const open = async (
     script: (request: ModelRequest) => ModelReply,

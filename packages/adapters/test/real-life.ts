@@ -62,6 +62,7 @@ export async function openRealLife(options: RealLifeOptions) {
     fs.mkdirSync(path.dirname(`${user}/${file}`), { recursive: true });
     fs.writeFileSync(`${user}/${file}`, content);
   }
+  if (directory === '') throw new Error(`${row.title} is not in the cache: run npm run agents`);
   const model = await startModelServer(script);
   const given = withEndpoint(change(row), { url: model.url, key: 'sk-scripted' });
   const installed = given && installedIn(given, directory);

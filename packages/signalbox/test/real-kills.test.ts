@@ -4,7 +4,7 @@ import { AGENT_ROWS } from '@signalbox/adapters/acp';
 import { openReader } from '@signalbox/app/host';
 import { seededRng, startChild, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFailed, onTestFinished } from 'vitest';
-import { agentsCache, cachedAgent } from '../../../scripts/agents-cache.ts';
+import { agentsCache, cachedAgent, isLeftOut } from '../../../scripts/agents-cache.ts';
 import { childScript } from '../../../test/child-script.ts';
 import { sized } from '../../../test/sized.ts';
 import { hasLayers } from '../../adapters/test/real-life.ts';
@@ -85,7 +85,7 @@ const once = 'answered, asked 1 times';
 const DONE = { status: 'completed', notes: NOTES.after, decisions: [once, once, once], layers: [], living: [] };
 
 describe.each(tried)('$title', ({ id }) => {
-  const test = it.skipIf(!there.has(id));
+  const test = it.skipIf(isLeftOut(there.has(id), hasLayers));
   const both: readonly boolean[] = [false, true];
   // Both together in every run; the process alone where there is time.
   test.each(sized(both.slice(1), both, both))(
@@ -106,18 +106,21 @@ const LINES = 45;
 const kills = sized(0, 4, 34);
 
 describe.each(kills === 0 ? [] : KILLED)('%s', id => {
-  it.skipIf(!there.has(id))('[B116] does the task once, whenever our process is killed', async () => {
-    const rng = seededRng(KILLED.indexOf(id) + 1);
-    for (let killed = 0; killed < kills; ) {
-      const { life, outcome } = await openLives(id);
-      for (let died = true; died; ) {
-        let left = killed < kills ? 1 + rng.below(LINES) : Number.POSITIVE_INFINITY;
-        died = await life('answers', () => --left === 0);
-        if (died) killed++;
+  it.skipIf(isLeftOut(there.has(id), hasLayers))(
+    '[B116] does the task once, whenever our process is killed',
+    async () => {
+      const rng = seededRng(KILLED.indexOf(id) + 1);
+      for (let killed = 0; killed < kills; ) {
+        const { life, outcome } = await openLives(id);
+        for (let died = true; died; ) {
+          let left = killed < kills ? 1 + rng.below(LINES) : Number.POSITIVE_INFINITY;
+          died = await life('answers', () => --left === 0);
+          if (died) killed++;
+        }
+        expect({ killed, ...(await outcome()) }).toEqual({ killed, ...DONE });
       }
-      expect({ killed, ...(await outcome()) }).toEqual({ killed, ...DONE });
-    }
-  });
+    },
+  );
 });
 
 /** Layers with something on them. One that was mounted ahead and never used is removed by the next process. */
