@@ -13,12 +13,17 @@ import {
   createSession,
   createToolRunner,
   filesystem,
+  findLayers,
+  type HeldChoice,
+  heldCall,
   type InnerCalls,
   type LayerEntry,
+  layersOrCopies,
   openHostContentStore,
   openHostFilesystem,
   openHostUndoLog,
   resource,
+  settleHeldCall,
 } from '@signalbox/state';
 import { type EchoSetup, type EchoStep, echoAgentProgram, echoPrompt, fakeClock, seededRng } from '@signalbox/testkit';
 import { onTestFinished } from 'vitest';
@@ -51,6 +56,8 @@ export interface AcpLifeOptions {
   readonly ports?: Partial<AcpPorts>;
   /** The agent works on a layer of the directory, which is not applied. */
   readonly isOnLayer?: boolean;
+  /** The machine has no layers: the agent works on a copy, whose changes are applied. */
+  readonly isOnCopy?: boolean;
   /** Tells its calls apart there. */
   readonly inner?: InnerCalls;
   /** Replaces parts of an attempt's tools. */
@@ -59,7 +66,7 @@ export interface AcpLifeOptions {
 
 /** A directory, and the echo agent as a process in it, without a sandbox. It outlives attempts. */
 export function openAcpLife(options: AcpLifeOptions = {}) {
-  const { row = {}, setup, ports = {}, tools = {}, isOnLayer = false, inner } = options;
+  const { row = {}, setup, ports = {}, tools = {}, isOnLayer = false, isOnCopy = false, inner } = options;
   const base = fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-acp-'));
   const root = `${base}/root`;
   fs.mkdirSync(root);
@@ -73,7 +80,9 @@ export function openAcpLife(options: AcpLifeOptions = {}) {
     ...(setup && { ECHO_AGENT: JSON.stringify(setup) }),
   };
   const undoLog = openHostUndoLog(`${base}/undo`);
-  const files = openHostFilesystem({ root, store: openHostContentStore(`${base}/blobs`), undoLog });
+  const store = openHostContentStore(`${base}/blobs`);
+  const layers = isOnCopy ? layersOrCopies(`${base}/layers`, home => findLayers(home, [])) : undefined;
+  const files = openHostFilesystem({ root, store, undoLog, ...(layers && { layers }) });
   if (!files.ok) throw new Error(files.error.message);
   const checkpoints = createCheckpointStore();
   const resources = createResources([resource(filesystem, files.value)]);
@@ -104,6 +113,14 @@ export function openAcpLife(options: AcpLifeOptions = {}) {
       tools: [own],
       fateOf: async (call: string) => (checkpoints.getPostSnapshot(call) === null ? 'undone' : 'committed'),
       close: async () => {},
+      ...(isOnCopy && {
+        held: (call: string) => heldCall(state, call),
+        fateOf: async (call: string) => (heldCall(state, call) === undefined ? 'undone' : 'held'),
+        async settle(callId: string, choice: HeldChoice) {
+          const settled = await settleHeldCall({ state, locks, tool: own, callId, choice, by: 'person' });
+          return settled.ok ? settled.value : undefined;
+        },
+      }),
       ...tools,
     } satisfies AgentTools);
   };
@@ -118,7 +135,7 @@ export function openAcpLife(options: AcpLifeOptions = {}) {
     start(launch) {
       const { process: started, child } = startEcho(
         launch.variables,
-        launch.layer === undefined ? root : `${launch.layer.directory}/upper`,
+        launch.layer === undefined ? launch.root : `${launch.layer.directory}/upper`,
       );
       children.push(child);
       return ok(started);

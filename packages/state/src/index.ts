@@ -62,7 +62,7 @@ export { loadTree } from './filesystem/tree-codec.ts';
 export { createMemoryUndoLog, openHostUndoLog } from './filesystem/undo-log.ts';
 export type { GitProgram } from './git/git-programs.ts';
 export { programWords } from './git/program-words.ts';
-export { findLayers } from './layers/find-layers.ts';
+export { findLayers, layersOrCopies } from './layers/find-layers.ts';
 export { HELD, type HeldChanges, type HeldChoice, heldChoice, heldIn, isRootMoved } from './layers/held-changes.ts';
 export { INNER, type InnerCalls, type InnerEnd } from './layers/inner-calls.ts';
 export {

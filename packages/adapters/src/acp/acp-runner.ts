@@ -90,7 +90,8 @@ async function attempt(
       end = undefined;
       isUntouched = false;
       crash = undefined;
-      if (isHeld && place.layer === undefined) {
+      const noLook = isHeld && place.layer === undefined;
+      if (noLook || (assignment.check !== undefined && place.layer?.copy !== undefined)) {
         end = { kind: 'failed', error: noLayer(assignment) };
         return end;
       }
@@ -261,7 +262,8 @@ function turnOf({ run, task, node, apply }: Assignment, title: string) {
   return { run, task, node, title, ...(apply !== undefined && { apply }) };
 }
 
-function lookOf({ directory }: LayerEntry, root: string): Pick<TurnOnLayer, 'root' | 'written' | 'isChanged'> {
+function lookOf({ directory, copy }: LayerEntry, root: string): Pick<TurnOnLayer, 'root' | 'written' | 'isChanged'> {
+  if (copy !== undefined) return { root, written: copy.changed, isChanged: () => true };
   return {
     root,
     written: () => writtenPaths(directory, root),
@@ -272,7 +274,7 @@ function lookOf({ directory }: LayerEntry, root: string): Pick<TurnOnLayer, 'roo
 function noLayer({ node, directory }: Assignment): TaskError {
   return taskFailure(
     'no-layer',
-    `Node ${node} wants its changes shown or checked before they are applied, and ${directory} cannot have layers here. Use apply="auto" without a check, or see \`signalbox doctor\`.`,
+    `Node ${node} wants its changes checked before they are applied, and ${directory} cannot have layers here. Leave out the check, or see \`signalbox doctor\`.`,
   );
 }
 

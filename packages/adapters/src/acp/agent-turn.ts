@@ -1,7 +1,7 @@
 import { type ContentBlock, type McpServer, methods, RequestError } from '@agentclientprotocol/sdk';
 import type { Json } from '@signalbox/model';
 import type { AgentSession, Assignment, DecisionKind, ModelName, TaskError, TurnOffer } from '@signalbox/runs';
-import type { ToolContext } from '@signalbox/state';
+import type { LayerEntry, ToolContext } from '@signalbox/state';
 import type { AnswerCheck } from '../attempt/answer-check.ts';
 import type { Redactor } from '../attempt/redaction.ts';
 import { canceledFailure, taskFailure } from '../attempt/task-failure.ts';
@@ -83,11 +83,14 @@ export async function runTurn(
 ): Promise<{ readonly end: TurnEnd; readonly isUntouched: boolean }> {
   const { ports, assignment, session, chosen, redact } = context;
   const { row, installed } = chosen;
-  const { root, refused, layer } = place;
+  const { layer, refused } = place;
+  /** On a copy, the agent works at the copy's path. */
+  const root = layer?.copy?.at ?? place.root;
+  const mounted = layer?.copy === undefined ? layer : undefined;
   const variables = prepareHome(chosen, { home: context.home, root });
   const started = ports.start({
     ...{ row, installed, root, refused, configHome: context.home, variables },
-    ...(layer && { layer }),
+    ...(mounted && { layer: mounted }),
   });
   if (!started.ok) return { end: { kind: 'failed', error: started.error }, isUntouched: false };
   const process = started.value;
@@ -146,10 +149,14 @@ export async function runTurn(
   const runCommand = ports.terminal?.();
   const terminals =
     runCommand &&
-    createAgentTerminals(root, (command, env) => runCommand({ root, refused, command, env, ...(layer && { layer }) }));
+    createAgentTerminals(root, (command, env) =>
+      runCommand({ root, refused, command, env, ...(mounted && { layer: mounted }) }),
+    );
   /** The kind of a question that a person has not answered yet. */
   const asking = () => desk.open() ?? elicitations.open() ?? questions.open();
-  const files = createAgentFiles({ root, refused, view: () => process.view() });
+  // A copy is in our own directory, which is refused otherwise.
+  const closed = refused.filter(one => !isWithin(root, one));
+  const files = createAgentFiles({ root, refused: closed, view: () => process.view() });
   const requests = { watch, desk, files, terminals, elicitations, book, heard, lost: over.reject };
   const connection = agentRequests(requests).connect(openWire(process, row.title, watch.listener));
   const { agent } = connection;
@@ -191,7 +198,7 @@ export async function runTurn(
   if (layer === undefined) return { end, isUntouched: false };
   const mayBeViolation = end.kind === 'answered' && assignment.permissions === 'gated' && !book.mayHaveChanged();
   if (end.kind === 'answered' && !mayBeViolation) return { end, isUntouched: false };
-  const traces = layerTraces(layer.directory, root);
+  const traces = layer.copy?.changed() ?? layerTraces(layer.directory, place.root);
   if (mayBeViolation && traces.length > 0)
     return { end: { kind: 'failed', error: unexplained(row, traces) }, isUntouched: false };
   return { end, isUntouched: traces.length === 0 };
@@ -218,8 +225,10 @@ export async function runTurn(
     book.keep({
       ...{ v: 1, kind: 'begun', model: `${title} ${installed.version}`, priceKnown: row.reports.cost },
       agent: { id, title, version: installed.version, from: installed.from },
-      ...{ session: opened.value.id, opened: opened.value.opened, asking: row.asking, onLayer: layer !== undefined },
+      ...{ session: opened.value.id, opened: opened.value.opened, asking: row.asking, onLayer: mounted !== undefined },
+      ...(layer?.copy && { onCopy: true }),
     });
+    if (layer?.copy !== undefined) book.note(onCopyWords(row, place.root, layer.copy));
     const told = opened.value.opened === 'new' && context.before ? retold(context.before.entries) : '';
     const said = openedWords(row, opened.value, told === '' ? undefined : context.before);
     if (said !== undefined) book.note(said);
@@ -303,6 +312,20 @@ function once<T>() {
 
 function waiting(kind: DecisionKind): TurnEnd {
   return { kind: 'blocked', reason: `approval_required:${kind}` };
+}
+
+/** A note for the log about an agent that works on a copy. */
+function onCopyWords(
+  { title }: AgentRow,
+  root: string,
+  { at, why, isCloned }: NonNullable<LayerEntry['copy']>,
+): string {
+  const how = isCloned ? 'a copy that shares its contents with it' : 'a copy';
+  return `${title} works on ${how}, at ${at}: ${why}. Its changes are applied to ${root} as from a layer, but its calls are not told apart.`;
+}
+
+function isWithin(path: string, ancestor: string): boolean {
+  return path === ancestor || path.startsWith(`${ancestor}/`);
 }
 
 /** A note for the log about an agent that has worked on a prompt without knowing the tools of its turn. */

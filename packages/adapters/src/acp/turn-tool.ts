@@ -12,7 +12,7 @@ export function turnTool(isHeld: () => boolean, work: (place: TurnPlace) => Prom
     input: z.strictObject({ agent: z.string() }),
     output: z.strictObject({ output: json }),
     risk: 'low',
-    effects: { kind: 'files', onLayer: true },
+    effects: { kind: 'files', onLayer: 'or-copy' },
     async handler(_, place) {
       const { root } = place;
       if (root === null) return fail('An agent needs a working directory.');

@@ -37,6 +37,7 @@ import {
   heldCallNow,
   heldIn,
   type KeptBook,
+  layersOrCopies,
   listFiles,
   openCheckpointStore,
   openHostCheckpointLog,
@@ -110,6 +111,7 @@ export function openAgentTools(
   machine: Machine,
   secrets?: Pick<SecretFilter, 'text' | 'settled'>,
   detect = detectSandbox,
+  find = findLayers,
 ): AgentTools {
   const place = (name: string) => path.join(dataDirectory, name);
   const store = openHostContentStore(place('blobs'));
@@ -117,15 +119,14 @@ export function openAgentTools(
   const locks: PathLocks = openHostPathLocks(place('locks'));
   let sandbox: Promise<SandboxDetection> | undefined;
   const checkpointsOf = (run: string) => checkpointFolder(dataDirectory, run);
-  const found = findLayers(place('layers'));
-  const layers = found.ok ? found.value : undefined;
+  const layers = layersOrCopies(place('layers'), find);
   const keptBook: KeptBook = {
     async add({ evaluation, ...entry }) {
       recordKept(place('checkpoints'), evaluation, { ...entry, at: timestampOf(machine.clock) });
     },
   };
   const openFiles = (root: string, expected?: RootIdentity): Result<HostFilesystem, ErrorEnvelope> =>
-    openHostFilesystem({ root, expected, store, undoLog, dataDirectory, keptBook, ...(layers && { layers }) });
+    openHostFilesystem({ root, expected, store, undoLog, dataDirectory, keptBook, layers });
 
   /** Finishes what was cut short, everywhere or in one directory. */
   const recoverIn = (root?: string): Promise<readonly Recovery[]> =>
@@ -208,16 +209,16 @@ export function openAgentTools(
     async recover(isTaskOver = async () => false) {
       const recoveries = await recoverIn();
       // Nobody can decide any more about the changes of work that is over, or of a run that was collected.
-      for (const { layer, call } of layers === undefined ? [] : heldIn(layers.home)) {
+      for (const { layer, call } of heldIn(layers.home)) {
         const run = call.evaluation === undefined ? undefined : runOfTask(place('checkpoints'), call.evaluation);
         const isOver = run === undefined || (await isTaskOver(run, call.evaluation ?? ''));
-        if (isOver) layers?.remove(layer);
+        if (isOver) layers.remove(layer);
       }
       // What could not be recovered may need its layer.
       const pending = await undoLog.pending();
       const needed = new Set(pending.flatMap(({ work }) => (work.kind === 'layer' ? [work.layer] : [])));
       const told = new Set(recoveries.map(({ id }) => id));
-      const dropped = (layers?.sweep(needed) ?? []).filter(({ id }) => !told.has(id));
+      const dropped = layers.sweep(needed).filter(({ id }) => !told.has(id));
       return [
         ...recoveries,
         ...dropped.map(({ isUntouched, ...call }) => ({ ...call, outcome: { kind: 'dropped' as const, isUntouched } })),

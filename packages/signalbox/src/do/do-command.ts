@@ -88,7 +88,7 @@ Exit codes: 0 done, applied or dropped, 1 failed, or no check passed, 2 usage, 3
       const directory = path.resolve(flags.cwd ?? '.');
       if (!isDirectory(directory))
         return refuse(usageError(`${directory} is not a directory.`, 'Name the directory to work in with --cwd.'));
-      if (apply !== 'auto' || check !== undefined || attempts.value.length > 1) {
+      if (check !== undefined) {
         const fault = await withoutLayers(dataDirectory, directory);
         if (fault !== undefined) return refuse(fault);
       }
@@ -111,13 +111,13 @@ function isDirectory(directory: string): boolean {
   }
 }
 
-/** Why changes cannot be shown or checked before they are applied. */
+/** Why changes cannot be checked before they are applied. */
 async function withoutLayers(dataDirectory: string, directory: string): Promise<ErrorEnvelope | undefined> {
   const layers = await layersFor(dataDirectory, directory);
   if (layers.ok) return undefined;
   return usageError(
-    `Changes cannot be shown before they are applied: ${layers.error.message}.`,
-    'See "signalbox doctor", or use one agent with --apply auto and without --check.',
+    `Changes cannot be checked before they are applied: ${layers.error.message}.`,
+    'See "signalbox doctor", or leave out --check.',
   );
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
@@ -9,7 +10,7 @@ import { setTimeout } from 'node:timers/promises';
  * milliseconds, so it waits for the next tick.
  */
 async function instantOn(directory: string): Promise<bigint> {
-  const file = fs.openSync(directory, UNNAMED | fs.constants.O_DIRECTORY | fs.constants.O_RDWR, 0o600);
+  const file = openedIn(directory);
   try {
     const first = fs.fstatSync(file, { bigint: true }).ctimeNs;
     for (;;) {
@@ -21,6 +22,16 @@ async function instantOn(directory: string): Promise<bigint> {
   } finally {
     fs.closeSync(file);
   }
+}
+
+function openedIn(directory: string): number {
+  if (process.platform === 'linux')
+    return fs.openSync(directory, UNNAMED | fs.constants.O_DIRECTORY | fs.constants.O_RDWR, 0o600);
+  // Elsewhere a file has a name for a moment.
+  const name = `${directory}/.instant-${randomUUID()}`;
+  const file = fs.openSync(name, 'wx', 0o600);
+  fs.rmSync(name);
+  return file;
 }
 
 /** Linux's `__O_TMPFILE`, which Node does not define. */

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { failure } from '@signalbox/model';
+import type { ChangeSet, LayerChange } from './layer-change.ts';
 
 /**
  * A copy-on-write view of a directory, at the directory's own path. Writes to it form a change set, which is applied or
@@ -22,6 +23,11 @@ export interface Layer {
   readonly entry: LayerEntry;
   /** The same as the entry's. */
   view(): string | undefined;
+  /** For a copy of the root: reads its changes, and removes what was not changed. */
+  readonly copied?: {
+    read(): ChangeSet;
+    keepOnly(changes: readonly LayerChange[]): void;
+  };
   /** Ends the view. The writes stay. */
   leave(): void;
   /** Drops the layer with all writes. */
@@ -32,6 +38,16 @@ export interface Layer {
 export interface LayerEntry {
   /** The directory of the layer, which stores the writes. */
   readonly directory: string;
+  /** If it is a copy of the root at another path: a program is started there, not on a layer. */
+  readonly copy?: {
+    readonly at: string;
+    /** Why there is no layer. */
+    readonly why: string;
+    /** Whether the copy shares its contents with the root. */
+    readonly isCloned: boolean;
+    /** Paths that differ from what was copied, so far. */
+    changed(): readonly string[];
+  };
   /**
    * Runs a script of the system's shell in the layer, once, with the pipes of a command (`LAYER_STDIO`). The status says
    * `{"layer": PID}` when the layer is mounted; the script's program must wait until the layer was `entered`. Neither the process
@@ -64,6 +80,8 @@ export interface Layers {
   open(root: string, call?: CallOfLayer): Promise<Result<Layer, NoLayerError>>;
   /** A new, empty layer of a directory as a held layer of it shows it. What is written on it stays apart from the held layer. */
   openOver(root: string, held: string): Promise<Result<Layer, NoLayerError>>;
+  /** A copy of a directory that stands in for a layer, or why it cannot be copied either. */
+  openCopy(root: string, why: string, call?: CallOfLayer): Promise<Result<Layer, NoLayerError>>;
   /** Mounts the next layer of a directory ahead. */
   prepare(root: string): void;
   /** Every later layer of this directory is refused, because a mount was. */
@@ -85,7 +103,7 @@ export interface CallOfLayer {
 }
 
 /** A call that was cut off with its layer, and whether nothing was written on it. */
-interface SweptCall extends CallOfLayer {
+export interface SweptCall extends CallOfLayer {
   readonly isUntouched: boolean;
 }
 

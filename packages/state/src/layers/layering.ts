@@ -76,6 +76,8 @@ interface HeldSettling extends Pick<LayerCall, 'startedAt' | 'checkpoints'> {
 /** Calls on layers of one directory. The root is locked while changes are applied, not while commands run. */
 export interface Layering {
   open(call?: CallOfLayer): Promise<Result<Layer, NoLayerError>>;
+  /** A copy of the directory that stands in for a layer. */
+  openCopy(why: string, call?: CallOfLayer): Promise<Result<Layer, NoLayerError>>;
   /** Stops trying layers of this directory. */
   refuse(reason: string): void;
   /** Whether a command may have failed only because of its layer: then no more layers are tried. Checked once. */
@@ -166,6 +168,10 @@ export function createLayering(options: LayeringOptions): Layering {
       const replaced = options.checkRoot();
       return replaced === undefined ? layers.open(root, call) : err(noLayer(root, replaced.message));
     },
+    async openCopy(why, call) {
+      const replaced = options.checkRoot();
+      return replaced === undefined ? layers.openCopy(root, why, call) : err(noLayer(root, replaced.message));
+    },
     refuse: reason => layers.refuse(root, reason),
     async mayBeToBlame(layer) {
       if (!layer.entry.isMapped) return false;
@@ -185,7 +191,7 @@ export function createLayering(options: LayeringOptions): Layering {
       try {
         const moved = replaced();
         if (moved !== undefined) return { kind: 'failed', error: moved };
-        const read = readChanges(layer, view);
+        const read = layer.copied?.read() ?? readChanges(layer, view);
         set = { ...read, programs: await programsOf(view, read.changes) };
       } catch (cause) {
         return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
@@ -197,6 +203,7 @@ export function createLayering(options: LayeringOptions): Layering {
         const own = { id, key: keyOf(id), tool, ...told };
         await inner?.sync();
         const held = await holdChanges(layer, own, conflicted, { files, store });
+        layer.copied?.keepOnly(held.changes);
         return { kind: 'held', held };
       };
       try {

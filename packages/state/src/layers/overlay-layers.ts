@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { err, ok, type Result } from '@signalbox/model';
-import * as z from 'zod';
 import { PATH_ONLY } from '../filesystem/closed-paths.ts';
 import { nodeHostFiles } from '../filesystem/host-files.ts';
-import { isWithin } from '../filesystem/path-locks.ts';
 import { thrownReason } from '../filesystem/system-reason.ts';
 import { startProgram } from '../programs/start-program.ts';
 import { COMMAND_STDIO } from '../sandbox/command-pipes.ts';
 import { instantNear } from './filesystem-instant.ts';
-import { HELD, heldIn } from './held-changes.ts';
 import {
   type CallOfLayer,
   type Layer,
@@ -19,7 +16,8 @@ import {
   noLayer,
   type Standby,
 } from './layer.ts';
-import { mountsInside } from './mount-table.ts';
+import { createCopies } from './layer-copies.ts';
+import { layersLeft, reasonAgainst } from './layer-directories.ts';
 import { makeNamespace, type Namespace } from './namespace.ts';
 import { createRemoval } from './remove-soon.ts';
 
@@ -50,25 +48,17 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
   /** What to start ahead, by root. */
   const starters = new Map<string, (next: LayerEntry) => Standby>();
   const removal = createRemoval(files);
+  const copies = createCopies(home);
 
   return {
     home,
     open: (root, call) => open(root, () => takeReady(root) ?? make(root), call),
     openOver: (root, held) => open(root, () => make(root, `${homeNow()}/${held}/upper`)),
+    openCopy: (root, why, call) => copies.open(root, why, call),
     prepare,
     refuse: (root, reason) => void refused.set(root, reason),
     remove: id => discard(`${home}/${id}`),
-    sweep(needed) {
-      const held = new Set(heldIn(home).map(({ layer }) => layer));
-      const left = fs.existsSync(home) ? fs.readdirSync(home) : [];
-      return left.flatMap(name => {
-        if (held.has(name) || needed.has(name)) return [];
-        const call = callIn(`${home}/${name}`);
-        const isUntouched = call !== undefined && isEmpty(`${home}/${name}/upper`);
-        discard(`${home}/${name}`);
-        return call === undefined ? [] : [{ ...call, isUntouched }];
-      });
-    },
+    sweep: needed => layersLeft.sweep(home, needed, directory => removal.soon(directory)),
   };
 
   async function open(
@@ -84,7 +74,7 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
       if (reason !== undefined) return err(noLayer(root, reason));
       mounted = mount();
       const { directory } = mounted;
-      if (call !== undefined) fs.writeFileSync(`${directory}/${CALL}`, JSON.stringify(call), { mode: 0o600 });
+      if (call !== undefined) layersLeft.note(directory, call);
       removal.finishShared();
       return ok(layerOf({ ...mounted, since: await instantNear(root, directory) }));
     } catch (cause) {
@@ -223,9 +213,8 @@ export function createOverlayLayers(options: OverlayLayersOptions): Layers {
     discard(directory);
   }
 
-  /** Without these files it is neither held nor interrupted: the next start removes it silently. */
   function discard(directory: string): void {
-    for (const name of [HELD, CALL]) fs.rmSync(`${directory}/${name}`, { force: true });
+    layersLeft.forget(directory);
     removal.soon(directory);
   }
 
@@ -287,28 +276,3 @@ const BESIDE = `cd -- "$1" || exit 1
 echo "{\\"layer\\":$$}" >&3`;
 
 const ENTER = 'enter';
-const CALL = 'call.json';
-const callOfLayer = z.strictObject({ id: z.string(), tool: z.string(), evaluation: z.string() });
-
-function callIn(directory: string): CallOfLayer | undefined {
-  try {
-    return callOfLayer.parse(JSON.parse(fs.readFileSync(`${directory}/${CALL}`, 'utf8')));
-  } catch {
-    return undefined;
-  }
-}
-
-function isEmpty(directory: string): boolean {
-  try {
-    return fs.readdirSync(directory).length === 0;
-  } catch {
-    return false;
-  }
-}
-
-/** Why a directory cannot have a layer, as far as we can tell without mounting one. */
-function reasonAgainst(root: string, home: string): string | undefined {
-  if (isWithin(home, root)) return 'the data directory is inside it';
-  const [mount] = mountsInside(root);
-  return mount === undefined ? undefined : `${mount} is mounted inside it`;
-}

@@ -15,6 +15,7 @@ import {
   sameAttributesOf,
 } from './layer-change.ts';
 import { companionsOf, databaseOf, openDatabases } from './open-databases.ts';
+import { sameBytes } from './same-bytes.ts';
 
 /**
  * Reads a layer's writes and compares them with its current root. The cost depends on the changes, not on the tree.
@@ -319,25 +320,6 @@ class Reading {
 /** The overlay's representation of a deletion. */
 function isWhiteout(stat: Stat): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0n;
-}
-
-const CHUNK = 1 << 20;
-
-function sameBytes(openOne: () => number, openOther: () => number): boolean {
-  const left = openOne();
-  let right: number | undefined;
-  try {
-    right = openOther();
-    const length = Math.min(CHUNK, fs.fstatSync(left).size + 1);
-    const [own, other] = [Buffer.allocUnsafe(length), Buffer.allocUnsafe(length)];
-    for (;;) {
-      const [read, there] = [fs.readSync(left, own), fs.readSync(right, other)];
-      if (read !== there || !own.subarray(0, read).equals(other.subarray(0, there))) return false;
-      if (read === 0) return true;
-    }
-  } finally {
-    for (const one of [left, right]) if (one !== undefined) fs.closeSync(one);
-  }
 }
 
 const READ = fs.constants.R_OK | fs.constants.X_OK;

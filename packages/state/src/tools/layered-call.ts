@@ -6,7 +6,7 @@ import { EMPTY_DIRECTORY } from '../filesystem/tree.ts';
 import { programWords } from '../git/program-words.ts';
 import type { HeldChanges } from '../layers/held-changes.ts';
 import type { InnerCalls } from '../layers/inner-calls.ts';
-import { type LayerEntry, LayerRefused, OtherLayerNeeded } from '../layers/layer.ts';
+import { type LayerEntry, LayerRefused, type NoLayerError, OtherLayerNeeded } from '../layers/layer.ts';
 import type { LayerApplied, LayerFailed, Layering } from '../layers/layering.ts';
 import type { CompositeSnapshot } from '../snapshots/composite-snapshot.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
@@ -25,7 +25,11 @@ export interface LayeredCallOptions {
   readonly layering: Layering;
   readonly checkpoints: CallCheckpoints;
   readonly signal: AbortSignal | undefined;
-  handle(layer: LayerEntry, inner: InnerCalls): Promise<HandlerEnd>;
+  /** It works on a copy where there is no layer; if that cannot be had either, it is refused. */
+  readonly canCopy: boolean;
+  refused(error: NoLayerError): Verdict;
+  /** The calls of a program on a copy are not told apart. */
+  handle(layer: LayerEntry, inner: InnerCalls | undefined): Promise<HandlerEnd>;
   judge(end: HandlerEnd): Verdict;
   /** Commits the session's changes. */
   commit(verdict: Verdict): Verdict;
@@ -56,22 +60,26 @@ async function runOnce(
   options: LayeredCallOptions,
 ): Promise<Verdict | undefined | typeof OTHER_LAYER> {
   const { state, layering, checkpoints } = options;
-  const opened = await layering.open({ id: call.id, tool: tool.name, evaluation: options.evaluation });
-  if (!opened.ok) return undefined;
+  const owner = { id: call.id, tool: tool.name, evaluation: options.evaluation };
+  const onLayer = await layering.open(owner);
+  const opened = onLayer.ok || !options.canCopy ? onLayer : await layering.openCopy(onLayer.error.message, owner);
+  if (!opened.ok) return options.canCopy ? options.refused(opened.error) : undefined;
+  // A layer of this directory is refused by then, and a copy is made.
+  const another = options.canCopy ? OTHER_LAYER : undefined;
   const layer = opened.value;
   const startedAt = state.clock.now();
-  const inner = layering.inner(layer, state);
+  const inner = layer.copied === undefined ? layering.inner(layer, state) : undefined;
   let isHeld = false;
   try {
     const end = await options.handle(layer.entry, inner);
     if (end.kind === 'threw' && end.cause instanceof OtherLayerNeeded) return OTHER_LAYER;
     if (end.kind === 'threw' && end.cause instanceof LayerRefused) {
       layering.refuse(end.cause.message);
-      return undefined;
+      return another;
     }
     const verdict = options.judge(end);
     // It left nothing behind, so running it again repeats nothing.
-    if (end.kind === 'replied' && !verdict.succeeded && (await layering.mayBeToBlame(layer))) return undefined;
+    if (end.kind === 'replied' && !verdict.succeeded && (await layering.mayBeToBlame(layer))) return another;
     if (!verdict.succeeded) return await ended(dropped(verdict), null);
     const lock = await options.locks.acquire(options.lockPath, 'exclusive', options.signal);
     if (!lock.ok) return options.notLocked(lock.error);
@@ -80,8 +88,7 @@ async function runOnce(
         ...{ id: call.id, tool: tool.name, startedAt, evaluation: options.evaluation },
         checkpoints: state.checkpoints?.file ?? null,
         ...(verdict.outcome.status === 'succeeded' && { value: plain(verdict.outcome.value) }),
-        ...defined({ hold: wantedHold(end) }),
-        inner,
+        ...defined({ hold: wantedHold(end), inner }),
       });
       if (result.kind === 'failed') {
         return await ended(notApplied(options.judge({ kind: 'threw', cause: result.error }), result), null);

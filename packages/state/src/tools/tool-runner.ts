@@ -95,7 +95,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     switch (tool.effects.kind) {
       case 'files': {
         const { paths } = tool.effects;
-        const layered = tool.effects.onLayer === true ? await runLayered(call, tool, input, signal) : undefined;
+        const layered = tool.effects.onLayer !== undefined ? await runLayered(call, tool, input, signal) : undefined;
         if (layered !== undefined) return layered;
         return runRecovered(call, () => runWithFiles(call, tool, input, paths, signal));
       }
@@ -209,10 +209,12 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
     if (files?.layering === undefined) return undefined;
     let own: SessionTransaction | undefined;
     return runOnLayer(call, tool, {
+      canCopy: tool.effects.kind === 'files' && tool.effects.onLayer === 'or-copy',
+      refused: error => notRun(notBegun(call, error)),
       ...{ state, locks, lockPath: files.lockPath, layering: files.layering, checkpoints, signal },
       evaluation: options.evaluation,
       async handle(layer, inner) {
-        const { end, session } = await handle(call, tool, input, 'nothing', signal, { layer, inner });
+        const { end, session } = await handle(call, tool, input, 'nothing', signal, { layer, ...(inner && { inner }) });
         own = session;
         return end;
       },

@@ -12,7 +12,8 @@ import type { Resources } from '../snapshots/resources.ts';
  * - `none`: nothing outside the session.
  * - `read-only`: it reads files.
  * - `files`: it changes files under the root; with `paths` only those, else any. With `beyond` it may also have other effects,
- *   which are not undone. With `onLayer` it can work on a layer of the root, if its context has one.
+ *   which are not undone. With `onLayer` it can work on a layer of the root, if its context has one; `or-copy`: otherwise it works on a
+ *   copy, and never in the root itself.
  * - `external`: it changes something that cannot be undone.
  */
 export type ToolEffects<I> =
@@ -22,7 +23,7 @@ export type ToolEffects<I> =
       readonly kind: 'files';
       readonly paths?: (input: I) => readonly string[];
       readonly beyond?: true;
-      readonly onLayer?: true;
+      readonly onLayer?: true | 'or-copy';
     }
   | { readonly kind: 'external' };
 
