@@ -49,6 +49,7 @@ const withTheirOwn = [...new Set(inlined.flatMap(name => [name, ...dependenciesO
 const { undeclared, misread, files } = await bundle({
   entries: {
     all: path.join(published, 'src/programs/all.ts'),
+    'echo-agent': path.join(packages, 'testkit/src/echo-agent/echo-agent.ts'),
     'replay-child': path.join(packages, 'app/src/replay/replay-child.ts'),
     'replay-bundle': path.join(published, 'src/bundles/replay-bundle.ts'),
     ...api,

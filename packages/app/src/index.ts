@@ -14,6 +14,7 @@ export { openDemoDirectory } from './demo/demo-directory.ts';
 export type { DemoLine, DemoStep } from './demo/scene.ts';
 export { startDemoModel } from './demo/show/demo-model.ts';
 export { startShow } from './demo/show/show.ts';
+export { writeShowAgent } from './demo/show/show-agent.ts';
 export type { Check } from './doctor/check.ts';
 export { type DoctorReport, doctor } from './doctor/doctor.ts';
 export { checkView } from './doctor/view-checks.ts';

@@ -14,7 +14,7 @@ describe('the demo', () => {
       },
     }));
     expect(leftOut(missing).join('\n')).toContain(
-      "Not shown: agents' commands. They are refused here: bwrap is not installed.",
+      "Not shown: agents' commands and programs. They are refused here: bwrap is not installed.",
     );
     expect(leftOut(undefined)).toEqual([]);
   });

@@ -1,5 +1,12 @@
 import path from 'node:path';
-import { missingSandbox, openDemoDirectory, openUsers, startDemoModel, startShow } from '@signalbox/app';
+import {
+  missingSandbox,
+  openDemoDirectory,
+  openUsers,
+  startDemoModel,
+  startShow,
+  writeShowAgent,
+} from '@signalbox/app';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/host';
 import { asked } from '../end-signals.ts';
 import { handOver } from '../serving/handover.ts';
@@ -33,6 +40,8 @@ export async function playLive(
   // Only for this process, which ends with the demo.
   Object.assign(process.env, model.env);
   try {
+    writeShowAgent(data);
+    const missing = await missingSandbox();
     const serving = await openServing(terminal, { directory: data, port, planRoots: [plans] });
     if (!serving.ok) return serving.error;
     const { url, host, guided, close } = serving.value;
@@ -40,10 +49,17 @@ export async function playLive(
     const added = openUsers(data, machine).add(USER, { role: 'operator' });
     const { timers } = machine;
     const show = added.ok
-      ? await startShow({ host, guided, timers, directory: plans, by: added.value.user.name })
+      ? await startShow({
+          host,
+          guided,
+          timers,
+          directory: plans,
+          withAgent: missing === undefined,
+          by: added.value.user.name,
+        })
       : added;
     if (show.ok) {
-      terminal.print(json ? JSON.stringify({ url, page }) : greeting(terminal, page, await missingSandbox()));
+      terminal.print(json ? JSON.stringify({ url, page }) : greeting(terminal, page, missing));
       const handover = open && terminal.screen !== undefined ? handOver(place.path, page) : undefined;
       if (handover !== undefined) openBrowser(handover.url);
       await asked(ending);
@@ -63,8 +79,8 @@ function greeting(terminal: Terminal, page: string, missing: string | undefined)
   return [
     `${strong('Open')} ${page}`,
     '',
-    'One run works, one waits for you in the queue, one failed, one has a fork and an imported copy, one waits for a',
-    'busy model, and an agent walks a workflow.',
+    'One run works, two wait for you in the queue, one failed, one has a fork and an imported copy, one waits for a',
+    'busy model, and an agent walks a workflow. The run tidy-readme shows an agent of its own program, over ACP.',
     ...leftOut(missing),
     faint('Ctrl-C ends it and leaves nothing behind.'),
   ].join('\n');
@@ -73,5 +89,8 @@ function greeting(terminal: Terminal, page: string, missing: string | undefined)
 /** The demo's agents run no commands, so that it works without a sandbox. */
 export function leftOut(missing: string | undefined): readonly string[] {
   if (missing === undefined) return [];
-  return ['', `Not shown: agents' commands. They are refused here: ${missing}. "signalbox doctor" says what to do.`];
+  return [
+    '',
+    `Not shown: agents' commands and programs. They are refused here: ${missing}. "signalbox doctor" says what to do.`,
+  ];
 }

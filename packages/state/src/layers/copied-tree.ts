@@ -32,7 +32,7 @@ const LARGE = 1n << 20n;
 const AT_ONCE = 50;
 
 /** The directory is larger than may be copied. */
-export class TooLargeToCopy extends Error {
+class TooLargeToCopy extends Error {
   override readonly name = 'TooLargeToCopy';
 }
 

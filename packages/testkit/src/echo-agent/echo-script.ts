@@ -115,4 +115,7 @@ export function echoPrompt(...prompts: readonly (readonly EchoStep[])[]): string
 }
 
 /** The program of the echo agent, which speaks ACP over its standard input and output. */
-export const echoAgentProgram = new URL('echo-agent.ts', import.meta.url).pathname;
+export const echoAgentProgram = new URL(
+  import.meta.url.endsWith('.ts') ? 'echo-agent.ts' : 'echo-agent.js',
+  import.meta.url,
+).pathname;

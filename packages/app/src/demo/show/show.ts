@@ -5,6 +5,7 @@ import { type ErrorEnvelope, err, failure, type Json, ok, type Result, type RunI
 import type { RunHost } from '../../host/run-host.ts';
 import type { Machine } from '../../machine.ts';
 import { walkSlowly } from './guided-agent.ts';
+import { SHOW_AGENT_PLAN, showReadme } from './show-agent.ts';
 import { showFiles } from './show-files.ts';
 
 export interface ShowOptions {
@@ -13,6 +14,8 @@ export interface ShowOptions {
   readonly timers: Machine['timers'];
   /** Where its plans are written and its agents work. */
   readonly directory: string;
+  /** Whether an agent's own program can be started: it needs a sandbox. */
+  readonly withAgent: boolean;
   /** The actor of its forks and imports. */
   readonly by: string;
 }
@@ -24,16 +27,18 @@ export interface Show {
 
 /**
  * Content for every page of the console: a run to watch, one that asks a person and continues, one that failed, one that is over with a
- * fork and an imported copy, one whose model is busy for a while and that makes artifacts, and a guided session that an agent walks.
+ * fork and an imported copy, one whose model is busy for a while and that makes artifacts, one of an agent over ACP that asks with options of its own, and a guided session that an agent walks.
  */
 export async function startShow({
   host,
   guided,
   timers,
   directory,
+  withAgent,
   by,
 }: ShowOptions): Promise<Result<Show, ErrorEnvelope>> {
-  for (const [name, content] of Object.entries(showFiles)) {
+  const files = { ...showFiles, ...showReadme, 'tidy-readme.tsx': SHOW_AGENT_PLAN };
+  for (const [name, content] of Object.entries(files)) {
     const file = path.join(directory, name);
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, content);
@@ -57,6 +62,7 @@ export async function startShow({
     await start('release.tsx', {}, ['release']),
     await start('weekly-report.tsx', {}, ['report']),
     await start('watch-prices.tsx', {}, ['prices']),
+    ...(withAgent ? [await start('tidy-readme.tsx', {}, ['agent'])] : []),
   ]) {
     if (!begun.ok) return begun;
   }
