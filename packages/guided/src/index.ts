@@ -36,4 +36,11 @@ export {
   autonomy,
   riskPolicy,
 } from './tools/tool-inputs.ts';
+export {
+  listBuiltins,
+  previewWorkflow,
+  renamedSource,
+  workflowSource,
+} from './workflows/workflow-authoring.ts';
 export { type CheckedWorkflow, checkWorkflow } from './workflows/workflow-check.ts';
+export { trialScript, tryWorkflow } from './workflows/workflow-trial.ts';

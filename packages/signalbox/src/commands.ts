@@ -319,7 +319,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     syntax: 'workflow',
-    summary: 'inspect and check guided workflows',
+    summary: 'write, inspect, check and try guided workflows',
     group: GUIDE,
     load: async () => (await import('./workflow/workflow-command.ts')).defineWorkflow,
   },

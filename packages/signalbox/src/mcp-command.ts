@@ -7,6 +7,7 @@ import manifest from '../package.json' with { type: 'json' };
 import type { CommandContext, DefineCommand } from './command.ts';
 import { DATA_DIR_OPTION, type DataFlags, writableDataDirectory } from './data-directory-option.ts';
 import { exitCodeOf, exitCodes } from './exit-code.ts';
+import { defineInstall } from './install/install-command.ts';
 import { reportError } from './terminal.ts';
 import { missingPlace, WORKFLOWS_OPTION, type WorkflowFlags, workflowPlaces } from './workflow/workflow-places.ts';
 
@@ -21,9 +22,11 @@ export function mcpCommand(operatorSide: () => Promise<typeof import('./operator
 
 function defineMcp(
   command: Command,
-  { terminal, signals, end }: CommandContext,
+  context: CommandContext,
   operatorSide: () => Promise<typeof import('./operator-stdio.ts')>,
 ): void {
+  const { terminal, signals, end } = context;
+  defineInstall(command, context);
   command
     .description(
       'Serves guided workflows to an agent over MCP on stdio: the agent sees one step at a time, and can resume even if it loses its ' +
@@ -37,7 +40,7 @@ function defineMcp(
     .addHelpText(
       'after',
       `
-Configure your MCP client to start it:
+Add it to an MCP client with "signalbox mcp install claude" (or another), or configure it yourself:
   { "mcpServers": { "signalbox": { "command": "npx", "args": ["signalbox", "mcp"] } } }
   { "mcpServers": { "signalbox-operator": { "command": "npx", "args": ["signalbox", "mcp", "--operator"] } } }
 

@@ -17,8 +17,8 @@ export {
 export { limits as workflowLimits } from './compile/limits.ts';
 export { type CompileMode, type ProblemCode, problemCodes } from './compile/problem.ts';
 export { type Routines, readRoutines } from './compile/routines.ts';
-
 export { shapeFaults } from './compile/shape-check.ts';
+export { sourceJsonSchema } from './compile/source-schema.ts';
 
 export { idStatusOf, type SourceKind, suggestedIdOf } from './compile/workflow-id.ts';
 export type { KnownCapabilities } from './interpret/capability-judgement.ts';

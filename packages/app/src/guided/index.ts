@@ -16,9 +16,20 @@ export type {
   WaitingGap,
   Warning,
 } from '@signalbox/guided';
-export { checkWorkflow, guidedSchemas, listTokenKeys, rotateTokenKeys } from '@signalbox/guided';
+export {
+  checkWorkflow,
+  guidedSchemas,
+  listBuiltins,
+  listTokenKeys,
+  previewWorkflow,
+  renamedSource,
+  rotateTokenKeys,
+  trialScript,
+  tryWorkflow,
+  workflowSource,
+} from '@signalbox/guided';
 export type { SessionId } from '@signalbox/model';
-export { type Gap, type GapAnswer, MAX_BUNDLE_BYTES } from '@signalbox/workflow';
+export { type Gap, type GapAnswer, MAX_BUNDLE_BYTES, sourceJsonSchema } from '@signalbox/workflow';
 export {
   type AppliedConfig,
   configOf,

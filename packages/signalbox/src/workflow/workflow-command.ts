@@ -5,6 +5,7 @@ import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError, shown } from '../terminal.ts';
+import { defineAuthoring } from './authoring-commands.ts';
 import { describeCheck, reportOf } from './workflow-check-report.ts';
 import { configReport, describeConfig } from './workflow-config.ts';
 import { describeInspection } from './workflow-inspection.ts';
@@ -20,7 +21,7 @@ export const defineWorkflow: DefineCommand = (command, { terminal, end }) => {
   };
 
   command
-    .description('Inspects and checks guided workflows: the bundled ones and your own JSON files.')
+    .description('Writes, inspects, checks and tries guided workflows: the bundled ones and your own JSON files.')
     .addHelpText(
       'after',
       `
@@ -28,7 +29,11 @@ Examples:
   $ signalbox workflow list
   $ signalbox workflow inspect wr.code-review
   $ signalbox workflow list --workflows ./flows --json
+  $ signalbox workflow new team.triage --step Reproduce --step Locate --step Report
+  $ signalbox workflow copy wr.code-review team.review
   $ signalbox workflow validate ./flows/triage.json --strict
+  $ signalbox workflow preview ./flows/triage.json --sizes
+  $ signalbox workflow test ./flows/triage.json --answers ./flows/triage.answers.json
   $ signalbox workflow compile ./flows/triage.json > triage.compiled.json
 
 Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
@@ -37,6 +42,8 @@ Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
       reportError(terminal, usageError('Name a subcommand.', 'See "signalbox workflow --help".'), false);
       end(exitCodes.usage);
     });
+
+  defineAuthoring(command, terminal, answer);
 
   command
     .command('list')
