@@ -12,7 +12,7 @@ it('[A523] a thread that was started first loads the first plan, and no other is
   const file = path.join(temporaryFolder(), 'plan.tsx');
   writeFileSync(file, planText('<Task id="a" run={() => 1} />'));
   const launch = launchAhead(undefined);
-  const threads = openPlanThreads(() => ({ calls: {} as never, lost() {} }), {
+  const threads = openPlanThreads(() => ({ calls: {} as never, lost: async () => {} }), {
     timers: thisMachine().timers,
     threads: 1,
     warm: true,

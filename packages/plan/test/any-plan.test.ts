@@ -9,6 +9,7 @@ import type { PlanNode } from '../src/nodes/plan-node.ts';
 import { definePlan } from '../src/plan-definition.ts';
 import { el, nodesOf } from './elements.ts';
 import { type Harness, harness } from './harness.ts';
+import { lateCommits, lateEnd } from './late-commits.ts';
 import { trees } from './tree-arbitrary.ts';
 
 const soak = process.env.SIGNALBOX_SOAK === '1';
@@ -63,14 +64,20 @@ function expectedRuns(node: PlanNode, times = 1): readonly string[] {
   return node.children.flatMap(child => expectedRuns(child, inner));
 }
 
-async function play(tree: PlanNode, deaths: readonly { readonly commit: number; readonly durable: boolean }[]) {
+async function play(
+  tree: PlanNode,
+  deaths: readonly { readonly commit: number; readonly durable: boolean }[],
+  isAhead: boolean,
+) {
   const world = harness();
   const plan = planOf(tree);
   for (let life = 0; ; life++) {
-    const commit = dying(world, deaths[life]);
+    const dies = dying(world, deaths[life]);
+    const late = isAhead ? lateCommits(dies) : undefined;
+    const options = { commit: late ?? dies, ...(isAhead && { commitsAhead: { patientFrames: 0 } }) };
     const run =
-      (await world.runs.run(world.run)) === undefined ? world.start(plan, { commit }) : world.resume(plan, { commit });
-    const end = await world.end(run);
+      (await world.runs.run(world.run)) === undefined ? world.start(plan, options) : world.resume(plan, options);
+    const end = await (late === undefined ? world.end(run) : lateEnd(world, run, late));
     if (end.status === 'lost') continue;
     const ended = end.status === 'completed' ? (end.output as { readonly ended: readonly string[] }).ended : [];
     return {
@@ -90,14 +97,14 @@ function dying(world: Harness, death: { readonly commit: number; readonly durabl
   return {
     async commit(writes, guard) {
       commits += 1;
-      if (commits !== death?.commit) return world.runs.commit(writes, guard);
-      if (death.durable) await world.runs.commit(writes, guard);
+      if (death === undefined || commits < death.commit) return world.runs.commit(writes, guard);
+      if (death.durable && commits === death.commit) await world.runs.commit(writes, guard);
       return dead;
     },
   };
 }
 
-it('[P41, P52] any plan runs every task as often as its structure says, even when processes die on the way', async () => {
+it('[P41, P52, P310] any plan runs every task as often as its structure says, even when processes die on the way', async () => {
   const deaths = fc.array(fc.record({ commit: fc.integer({ min: 1, max: 6 }), durable: fc.boolean() }), {
     maxLength: 3,
   });
@@ -105,9 +112,10 @@ it('[P41, P52] any plan runs every task as often as its structure says, even whe
     fc.asyncProperty(
       trees.filter(tree => nodesOf(tree).length < 40),
       deaths,
-      async (tree, died) => {
+      fc.boolean(),
+      async (tree, died, isAhead) => {
         const expected = [...expectedRuns(tree)].sort();
-        const result = await play(tree, died);
+        const result = await play(tree, died, isAhead);
         expect(result).toEqual({ status: 'completed', ended: expected, tasks: expected.map(() => 'done') });
       },
     ),

@@ -38,5 +38,5 @@ const nobody: ThreadHost = {
     },
     ...{ putBlobs: refuse, workspace: refuse, framed: refuse },
   },
-  lost() {},
+  lost: async () => {},
 };

@@ -17,7 +17,7 @@ import { draftEvent } from '../host/run-events.ts';
 import { feedWithHeld, withHeld } from './held-runs.ts';
 import { createStorageDesk, type Hold } from './storage-desk.ts';
 
-type Fault = 'full' | 'read-only' | 'unknown' | 'lost';
+type Fault = 'full' | 'full-once' | 'read-only' | 'unknown' | 'lost';
 
 /** A store whose disk does what the test says. */
 function stage() {
@@ -47,6 +47,10 @@ function stage() {
       async commit(writes: WriteSet, guard: Guard) {
         tried.push(nameOf(writes));
         if (fault === 'full') return refuse(guard.run, 13);
+        if (fault === 'full-once') {
+          fault = undefined;
+          return refuse(guard.run, 13);
+        }
         if (fault === 'read-only') return refuse(guard.run, 8);
         if (fault === 'lost') return unknown(guard.run);
         const committed = await store.commit(writes, guard);
@@ -124,6 +128,44 @@ describe('writes that the disk refuses', () => {
       expect(await committed).toMatchObject({ ok: true, value: { version: 2 } });
       expect([at.tried.length, (await record())?.version]).toEqual([tries, 2]);
     }
+  });
+
+  it('[A902] hold back later commits of their run that were on their way, which then follow in order', async () => {
+    const at = stage();
+    const { guard } = await startRun(at.store, newRun());
+    const version = Number(guard.version);
+    at.breaks('full-once');
+    const answered: number[] = [];
+    const send = (name: string, from: number) =>
+      at.desk.commit(at.signal(name), { ...guard, version: from }).then(committed => {
+        if (committed.ok) answered.push(committed.value.version);
+        return committed.ok;
+      });
+    const sent = [send('a', version), send('b', version + 1), send('c', version + 2)];
+    await at.calm();
+    expect(at.tried).toEqual(['a', 'b', 'c']);
+    expect(answered).toEqual([]);
+    expect(at.desk.standing()).toMatchObject({ status: 'full', waiting: 3 });
+    at.timers.advance(at.timers.next ?? 0);
+    expect(await Promise.all(sent)).toEqual([true, true, true]);
+    expect(answered).toEqual([version + 1, version + 2, version + 3]);
+    expect(at.tried.slice(3)).toEqual(['a', 'b', 'c']);
+    expect(at.desk.standing()).toEqual({ status: 'ok' });
+  });
+
+  it('[A902] hold back none whose earlier commit was refused for another reason, or is there', async () => {
+    const refused = stage();
+    const { guard } = await startRun(refused.store, newRun());
+    const version = Number(guard.version);
+    const sent = [9, 10].map(from => refused.desk.commit(refused.signal('a'), { ...guard, version: from }));
+    expect((await Promise.all(sent)).map(({ ok: isOk }) => isOk)).toEqual([false, false]);
+    expect(refused.desk.standing()).toEqual({ status: 'ok' });
+    refused.breaks('unknown');
+    const found = [0, 1].map(more => refused.desk.commit(refused.signal('b'), { ...guard, version: version + more }));
+    expect(await Promise.all(found)).toMatchObject([
+      { ok: true, value: { version: version + 1 } },
+      { ok: true, value: { version: version + 2 } },
+    ]);
   });
 
   it('[A194] pause their run and those above it, which says why; what is asked for is refused', async () => {

@@ -21,7 +21,7 @@ import { storageFaultOf, thrownStorageFault } from '@signalbox/store';
  * Holds writes of runs while the disk accepts none.
  *
  * 1. A write that the disk refuses is not answered: it waits, and so does every later write. Nothing that was answered is lost, nothing is
- *    done twice, and a run that waits for its commit starts no work: it is paused.
+ *    done twice, and a run that waits for its commits starts no further work: it is paused.
  * 2. The first waiting write is retried after doubling waits. When it succeeds, the rest follow in order.
  * 3. Waiting writes are only in memory: `standing` shows them, and `onOver` is called at the end, with the duration.
  * 4. When the process ends, each is tried once more and then answered with the reason. Commits stay the truth.
@@ -65,6 +65,13 @@ interface Waiting {
   attempt(isLast: boolean): Promise<StorageReason | undefined>;
 }
 
+/** A commit of a run's driver that is on its way. */
+interface Unanswered {
+  isAnswered: boolean;
+  /** Why the disk refused it at first. */
+  readonly fault: Promise<StorageReason | undefined>;
+}
+
 const FIRST_WAIT_MS = 250;
 const MOST_WAIT_MS = 5000;
 /** More than any commit needs besides its blobs. */
@@ -76,6 +83,8 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
   const queue: Waiting[] = [];
   /** Waiting runs and their ancestors. */
   const heldRuns = new Set<RunId>();
+  /** The last of each run. */
+  const unanswered = new Map<RunId, Unanswered>();
   let hold: Hold | undefined;
   let waitMs = FIRST_WAIT_MS;
   let cancelTimer: (() => void) | undefined;
@@ -90,7 +99,7 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
   function patiently<T>(
     { run, origin }: Pick<Waiting, 'run' | 'origin'>,
     work: () => Promise<T>,
-    faultOf: (outcome: T) => StorageReason | undefined,
+    faultOf: (outcome: T) => Promise<StorageReason | undefined> | StorageReason | undefined,
   ): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const waiting: Waiting = {
@@ -99,7 +108,7 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
       async attempt(isLast) {
         try {
           const outcome = await work();
-          const fault = faultOf(outcome);
+          const fault = await faultOf(outcome);
           if (fault !== undefined && !isLast) return fault;
           resolve(outcome);
         } catch (thrown) {
@@ -112,6 +121,30 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
       void waiting.attempt(isEnding).then(fault => fault !== undefined && enqueue(waiting, fault));
     } else enqueue(waiting, hold.reason);
     return promise;
+  }
+
+  /** A run may send commits before the first is answered. If that one waits for the disk, those after it are refused, and wait too. */
+  function commitInOrder(...[writes, guard]: Parameters<Commit['commit']>): ReturnType<Commit['commit']> {
+    const origin = writes.run?.kind === 'create' ? writes.run.run.origin : undefined;
+    const work = () => commitOrFind(store, writes, guard);
+    if (guard.version === 'any') return patiently({ run: guard.run, origin }, work, faultIn);
+    const before = unanswered.get(guard.run);
+    const first = Promise.withResolvers<StorageReason | undefined>();
+    const own: Unanswered = { isAnswered: false, fault: first.promise };
+    unanswered.set(guard.run, own);
+    const committed = patiently({ run: guard.run, origin }, work, async outcome => {
+      const isLate = !outcome.ok && before !== undefined && !before.isAnswered;
+      const fault = faultIn(outcome) ?? (isLate ? await before.fault : undefined);
+      first.resolve(fault);
+      return fault;
+    });
+    const answered = () => {
+      own.isAnswered = true;
+      first.resolve(undefined);
+      if (unanswered.get(guard.run) === own) unanswered.delete(guard.run);
+    };
+    committed.then(answered, answered);
+    return committed;
   }
 
   function enqueue(waiting: Waiting, reason: StorageReason): void {
@@ -174,10 +207,7 @@ export function createStorageDesk(options: StorageDeskOptions): StorageDesk {
   }
 
   return {
-    commit(writes, guard) {
-      const origin = writes.run?.kind === 'create' ? writes.run.run.origin : undefined;
-      return patiently({ run: guard.run, origin }, () => commitOrFind(store, writes, guard), faultIn);
-    },
+    commit: commitInOrder,
     put: (run, contents) => patiently({ run }, () => store.put(contents), faultIn),
     async room(run) {
       const fault = await patiently(
@@ -220,8 +250,8 @@ function faultIn(outcome: Result<unknown, ErrorEnvelope>): StorageReason | undef
 }
 
 /**
- * Commits. If the outcome is unknown, it is looked up: only this process writes, so a run that is one version further has the commit;
- * otherwise it can be repeated.
+ * Commits. If the outcome is unknown, it is looked up: only this process writes, each driver's commit on the version before it, so a run
+ * that is further has the commit; otherwise it can be repeated.
  */
 async function commitOrFind(
   store: StorageDeskOptions['store'],
@@ -230,9 +260,9 @@ async function commitOrFind(
   const outcome = await store.commit(writes, guard);
   if (outcome.ok || outcome.error.code !== 'store/outcome-unknown' || guard.version === 'any') return outcome;
   const record = await store.run(guard.run);
-  if (record?.version !== guard.version + 1) return outcome;
-  const { id: run, epoch, version, nextSeq, head } = record;
-  return ok({ run, epoch, version, nextSeq, head });
+  if (record === undefined || record.version <= guard.version) return outcome;
+  const { id: run, epoch, nextSeq, head } = record;
+  return ok({ run, epoch, version: guard.version + 1, nextSeq, head });
 }
 
 /** Writes a file of some size, and removes it. */

@@ -11,7 +11,7 @@ export async function inOwnThread<T>(
   ask: (threads: PlanThreads) => Promise<T | ThreadLost>,
 ): Promise<T | ThreadLost> {
   if (signal?.aborted === true) return { status: 'thread-lost', reason: 'nobody waits for it any more' };
-  const threads = openPlanThreads(() => ({ calls: {} as never, lost() {} }), { ...options, threads: 1 });
+  const threads = openPlanThreads(() => ({ calls: {} as never, lost: async () => {} }), { ...options, threads: 1 });
   const end = () => threads.close();
   signal?.addEventListener('abort', end, { once: true });
   try {

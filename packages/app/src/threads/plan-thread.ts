@@ -74,9 +74,9 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
       cancelBeat?.();
       isGone = true;
       cancelLook?.();
-      resolve(reason ?? `it ended by itself with ${code}`);
       calls.close();
-      host.lost();
+      // What it sent last is stored before its runs continue elsewhere.
+      void host.lost().then(() => resolve(reason ?? `it ended by itself with ${code}`));
     });
   });
   const end = (why: string) => {

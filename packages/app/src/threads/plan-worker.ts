@@ -201,6 +201,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     formerOwner,
     changed,
     commit: { commit: (writes, guard) => host.call('commit', commitText({ writes, guard, frames: frames.splice(0) })) },
+    commitsAhead: {},
     reader,
     executor,
     mayStart: asked => verdicts.get(asked) ?? verdicts.get(run) ?? limit,

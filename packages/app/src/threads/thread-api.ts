@@ -114,8 +114,8 @@ interface ThreadBeginning {
 /** The host, as one thread sees it. */
 export interface ThreadHost {
   readonly calls: HostCalls;
-  /** The thread is gone: ends the work that it waits for. */
-  lost(): void;
+  /** The thread is gone: ends the work that it waits for. Resolves when its commits are stored or refused. */
+  lost(): Promise<void>;
 }
 
 export type ReadMethod =

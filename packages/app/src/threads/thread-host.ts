@@ -1,6 +1,6 @@
-import { Bug, type Clock, type ErrorEnvelope, err, failure, type RunId } from '@signalbox/model';
+import { Bug, type Clock, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import type { TaskOutcome, TaskProgress } from '@signalbox/plan';
-import type { RunOrigin } from '@signalbox/runs';
+import type { RunOrigin, WriteSet } from '@signalbox/runs';
 import type { Store } from '@signalbox/store';
 import type { HostExecutor } from '../host/host-executor.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
@@ -42,6 +42,9 @@ const readable: readonly ReadMethod[] = [
 export function threadHost(ports: ThreadHostPorts): ThreadHost {
   const { store, ahead, clock, storage, executor, workspaces, where, onProgress, onSubRun, onTrace, onFramed } = ports;
   const going = new Map<string, AbortController>();
+  /** The last commit of each run that is not stored yet. */
+  const preparing = new Map<RunId, Promise<unknown>>();
+  const committing = new Set<Promise<unknown>>();
 
   /** Whether the run belongs to this thread, by what is known of it or by how it is created. */
   async function isOwn(run: RunId, created?: RunOrigin): Promise<boolean> {
@@ -53,13 +56,16 @@ export function threadHost(ports: ThreadHostPorts): ThreadHost {
 
   return {
     calls: {
-      async commit(text) {
+      commit(text) {
         const { writes, guard, frames } = commitMessage(text);
         for (const ms of frames) onFramed(ms);
-        const created = writes.run?.kind === 'create' ? writes.run.run.origin : undefined;
-        if (!(await isOwn(guard.run, created))) return err(notOwn(guard.run));
-        const timed = withOwnerTime((await workspaces?.attach(writes, guard.run)) ?? writes, clock.now());
-        return storage.commit(timed, guard);
+        const committed = inOrder(guard.run, () => prepared(writes, guard.run)).then(found =>
+          found.ok ? storage.commit(withOwnerTime(found.value, clock.now()), guard) : found,
+        );
+        committing.add(committed);
+        const over = () => void committing.delete(committed);
+        committed.then(over, over);
+        return committed;
       },
       putBlobs: (run, contents) => storage.put(run, contents),
       workspace: async (run, request) =>
@@ -97,10 +103,32 @@ export function threadHost(ports: ThreadHostPorts): ThreadHost {
         for (const ms of frames) if (Number.isFinite(ms)) onFramed(ms);
       },
     },
-    lost() {
+    async lost() {
       for (const control of going.values()) control.abort(new Error('its thread was lost'));
+      await Promise.allSettled(committing);
     },
   };
+
+  /** A run may send its next commit before this one is answered: they are prepared, and so stored, one after the other. */
+  async function inOrder<T>(run: RunId, prepare: () => Promise<T>): Promise<T> {
+    const before = preparing.get(run);
+    const own = before === undefined ? prepare() : before.then(prepare, prepare);
+    preparing.set(run, own);
+    try {
+      return await own;
+    } finally {
+      if (preparing.get(run) === own) preparing.delete(run);
+    }
+  }
+
+  async function prepared(
+    writes: WriteSet,
+    run: RunId,
+  ): Promise<Result<WriteSet, ErrorEnvelope<'run/writes-refused'>>> {
+    const created = writes.run?.kind === 'create' ? writes.run.run.origin : undefined;
+    if (!(await isOwn(run, created))) return err(notOwn(run));
+    return ok((await workspaces?.attach(writes, run)) ?? writes);
+  }
 
   async function notFor(run: RunId): Promise<TaskOutcome | undefined> {
     if (await isOwn(run)) return undefined;

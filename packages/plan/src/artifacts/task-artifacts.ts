@@ -21,6 +21,8 @@ export function createTaskArtifacts(
   options: Pick<PlanRunOptions, 'commit' | 'reader' | 'blobs' | 'clock' | 'secrets'>,
   { run, task, node, signal }: Pick<TaskRequest, 'run' | 'task' | 'node' | 'signal'>,
   readFile: (path: string) => Uint8Array,
+  /** Resolves when the start of the task is durable. */
+  begun: () => Promise<unknown>,
 ): TaskArtifacts {
   const seen = new Map<string, number>();
   const making = new Set<Promise<ArtifactId>>();
@@ -35,6 +37,7 @@ export function createTaskArtifacts(
     const before = seen.get(place) ?? 0;
     seen.set(place, before + 1);
     const id = deriveId<ArtifactId>('artifact', run, task, ...what, before);
+    await begun();
     signal.throwIfAborted();
     const ports = { ...options, blobs: options.blobs, hasher: sha256 };
     const published = await publishArtifact(ports, id, draft.value, { run, node: node.id as NodeKey, task });

@@ -17,6 +17,7 @@ import { frozen } from '../state/frozen.ts';
 import { childOf, iterationOf } from '../structure/node-record.ts';
 import type { FileBook } from '../workspaces/file-book.ts';
 import { type TaskTools, taskTools } from '../workspaces/task-tools.ts';
+import type { CommitsAhead } from './commits-ahead.ts';
 import type { EngineBase } from './engine.ts';
 import type { Timers } from './frame-scheduler.ts';
 import type { SubPlans } from './sub-plans.ts';
@@ -54,7 +55,12 @@ export interface Attempts {
   abandon(): void;
 }
 
-export function createAttempts(base: EngineBase, subPlans: SubPlans, files: FileBook): Attempts {
+export function createAttempts(
+  base: EngineBase,
+  subPlans: SubPlans,
+  files: FileBook,
+  ahead: Pick<CommitsAhead, 'durable'>,
+): Attempts {
   const { options, memory, structure } = base;
   const { run, clock, timers, executor } = options;
   const { records } = memory;
@@ -132,7 +138,7 @@ export function createAttempts(base: EngineBase, subPlans: SubPlans, files: File
         if (refused !== undefined) return refused;
         switch (workEntry(node.kind).by) {
           case 'plan':
-            return runTask(node as TaskNode, started, taskTools(options, files, started));
+            return runTask(node as TaskNode, started, taskTools(options, files, started, ahead));
           case 'sub-plan':
             return subPlans.work(node as SubPlanNode, started, place);
           case 'clock':

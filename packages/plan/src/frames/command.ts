@@ -61,6 +61,8 @@ export interface CommandBox {
   take(obey: (command: Command) => CommandAnswer): readonly Command[];
   /** Executed commands are durable. */
   committed(): void;
+  /** Whether callers wait for the next commit. */
+  readonly isAwaited: boolean;
   /** Everything unanswered, now or later, came too late. */
   close(): void;
 }
@@ -88,6 +90,9 @@ export function createCommandBox(): CommandBox {
     committed() {
       for (const { answer } of obeyed) answer('done');
       obeyed = [];
+    },
+    get isAwaited() {
+      return obeyed.length > 0;
     },
     close() {
       isClosed = true;

@@ -21,6 +21,7 @@ import type { ActionQueue } from '../state/action-queue.ts';
 import type { PlanFiles } from '../workspaces/plan-files.ts';
 import type { WorkspaceAccess } from '../workspaces/workspace-access.ts';
 import type { CommandAnswer, StateEdit } from './command.ts';
+import type { AheadLimits } from './commits-ahead.ts';
 import type { TraceEntry } from './frame-phase.ts';
 import type { Timers } from './frame-scheduler.ts';
 import type { SignalFault } from './signals.ts';
@@ -40,6 +41,8 @@ export interface PlanRunOptions {
   /** The previous owner, if it died. */
   readonly formerOwner?: FormerOwner | undefined;
   readonly commit: Commit;
+  /** The run may continue while commits are on their way: `commit` stores them in order, in another thread than `query` asks in. */
+  readonly commitsAhead?: AheadLimits | undefined;
   readonly reader: RunReader;
   readonly executor: TaskExecutor;
   readonly clock: Clock;

@@ -7,6 +7,7 @@ import type { NodeRecord } from '../structure/node-record.ts';
 import { createStructure, type Structure } from '../structure/structure.ts';
 import { createFileBook, type FileBook } from '../workspaces/file-book.ts';
 import type { Command, CommandBox } from './command.ts';
+import { type CommitsAhead, createCommitsAhead } from './commits-ahead.ts';
 import { createEffectRound, type EffectRound } from './effects-and-flush.ts';
 import type { DrivenRun, PlanRunOptions, RunEnd } from './engine-options.ts';
 import { createFrames } from './frame.ts';
@@ -66,6 +67,7 @@ export interface EngineParts {
   readonly view: PlanView;
   readonly code: PlanCode;
   readonly work: RunWork;
+  readonly ahead: CommitsAhead;
   readonly book: RunCommit;
   readonly ending: Ending;
 }
@@ -100,6 +102,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   const base = baseOf(options, memory, links);
   const { queue, moment, later } = base;
   const { ledger } = memory;
+  const ahead = createCommitsAhead(base);
   const input = plan.input.safeParse(memory.record?.input ?? memory.clean(options.create?.input ?? null));
   const seed = memory.record?.seed ?? options.create?.seed ?? 0;
   const time: FrameTime = { seed, at: clock.now(), random: frameRandom(seed, memory.nextFrame) };
@@ -110,10 +113,11 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
     files: options.files,
     onChange: () => later({ kind: 'files' }, 'file_changed'),
     onWritten: () => base.request('late_write'),
+    catchUp: ahead.catchUp,
   });
   const { artifacts: known } = memory;
   const artifacts = createArtifactBook({ ...place, run, known, readFile: files.bytes, secrets: options.secrets });
-  const queries = createPlanQueries(options.query, moment);
+  const queries = createPlanQueries(options.query, moment, ahead.catchUp);
   const context = createPlanContext({
     plan,
     input: deepFrozen(input.data),
@@ -130,7 +134,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   });
 
   const subPlans = createSubPlans(base);
-  const desk = createTaskDesk(base, subPlans, files);
+  const desk = createTaskDesk(base, subPlans, files, ahead);
   const operator = createOperator(base, desk, subPlans);
   const work: RunWork = { desk, subPlans, operator, permit: createStartPermit(base, operator, subPlans) };
 
@@ -141,8 +145,8 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
 
   const phases = createFramePhases(run, clock, options.trace);
   const view = createPlanView(base, context, code);
-  const book = createRunCommit(base, code);
-  const parts = { base, phases, time, view, code, work, book };
+  const book = createRunCommit(base, code, ahead);
+  const parts = { base, phases, time, view, code, work, ahead, book };
   const ending = createEnding(parts);
   const step = createFrames({ ...parts, ending });
 
@@ -171,6 +175,7 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
       files.close();
       view.renderer.close();
       await childrenEnded;
+      await ahead.durable();
     },
   };
 }

@@ -26,13 +26,15 @@ import { createStormGuard } from './storm-guard.ts';
  * News between two frames, such as the end of work, causes another round of effects and flush of the last one: handlers of the plan run
  * (intake.ts), and their writes are in the next frame.
  *
- * 1. Work starts only after the frame that starts it is committed.
+ * 1. Work starts only after the frame that starts it is committed; work that may run twice, also while that commit is on its way
+ *    (commits-ahead).
  * 2. The end of a task, the fact that its handlers ran and their writes are in one commit: that of the next frame. So a step takes one
  *    commit, and after a crash a task either ended with its handlers or did not end.
  * 3. State changes only in the flush.
  * 4. Only commits, reads of input, permission to start and the end of child runs are awaited.
  */
-export function createFrames({ base, time, phases, view, code, work, book, ending }: EngineParts): Engine['step'] {
+export function createFrames(parts: EngineParts): Engine['step'] {
+  const { base, time, phases, view, code, work, ahead, book, ending } = parts;
   const { options, memory, structure, queue, commands, request, remember } = base;
   const { ledger } = memory;
   const { signals, intake, effects, queries, files } = code;
@@ -44,27 +46,30 @@ export function createFrames({ base, time, phases, view, code, work, book, endin
   /** Takes in everything since the last step, and makes a frame of it. */
   async function step(triggers: readonly TriggerKind[]): Promise<RunEnd | undefined> {
     ending.cancelWait();
+    if (ahead.lost !== undefined) return ahead.lost;
     const obeyed = commands.take(obey).filter(({ kind }) => kind !== 'idle' && kind !== 'input').length;
     if (operator.isSuspended) return ending.finish({ status: 'paused' });
     if (operator.isOver) return ending.terminate();
     if (operator.takeTimeOver()) await ending.hold();
     const isBegun = view.tree !== undefined;
     // Handlers belong to a frame: if this process has made none, its first one comes before them.
-    const received = signals.isDue && isBegun ? await signals.read() : [];
-    const { ended, changed } = takeIn(received);
+    const received = signals.isDue && isBegun ? await readSignals() : [];
+    const { ended, changed } = await takeIn(received);
     const inputs = obeyed + received.length;
     if (inputs > 0) effects.forgetHistory();
     const isNothingNew = inputs === 0 && ended === 0 && !changed;
     if (isQuiet && isNothingNew) {
       isQuiet = false;
+      await ahead.durable();
       const end = ending.outcome(structure.activity(), 0);
       if (end !== undefined) return ending.finish(end);
     }
     if (isNothingNew && isBegun && !makesFrame(triggers)) {
       ending.waitForQuiet(structure.activity());
       if (!ledger.isEmpty) return book.commit(undefined, undefined);
+      const lost = await ahead.durable();
       commands.committed();
-      return undefined;
+      return lost;
     }
     const over = options.onFrame?.();
     const end = await frame(received.length === 0 ? triggers : [...triggers, 'signal'], ended > 0 || inputs > 0);
@@ -73,7 +78,7 @@ export function createFrames({ base, time, phases, view, code, work, book, endin
   }
 
   /** Signals, ends of tasks, progress and late writes: another round of effects and flush of the last frame. */
-  function takeIn(received: readonly Signal[]): { readonly ended: number; readonly changed: boolean } {
+  async function takeIn(received: readonly Signal[]): Promise<{ readonly ended: number; readonly changed: boolean }> {
     const news = desk.takeNews();
     const isNothing = news.length === 0 && received.length === 0 && queue.size === 0;
     if (isNothing && !files.hasNews) return { ended: 0, changed: false };
@@ -85,7 +90,7 @@ export function createFrames({ base, time, phases, view, code, work, book, endin
     if (news.length > 0) effects.forgetHistory();
 
     phases.enter('flush', index);
-    return { ended, changed: flush() };
+    return { ended, changed: await flush() };
   }
 
   async function frame(triggers: readonly TriggerKind[], isProductive: boolean): Promise<RunEnd | undefined> {
@@ -119,7 +124,15 @@ export function createFrames({ base, time, phases, view, code, work, book, endin
     const productive = isProductive || index === 0 || triggers.includes('resume');
     if (productive) effects.forgetHistory();
     const evidence = storm.check({ productive, signature: digest, at: time.at });
-    const end = evidence === undefined ? ending.early(settled) : undefined;
+    let end = evidence === undefined ? ending.early(settled) : undefined;
+    if (end !== undefined && ahead.any) {
+      await ahead.durable();
+      // Others may have written meanwhile.
+      end = ending.early(settled);
+    }
+    const waits =
+      commands.isAwaited || files.isWriting || permit.isLimited || end !== undefined || evidence !== undefined;
+    const mayGetAhead = !waits && !effects.any && !effects.isDue(settled.calls);
 
     phases.enter('commit', index);
     const written = ledger.writtenState();
@@ -137,6 +150,7 @@ export function createFrames({ base, time, phases, view, code, work, book, endin
         ...book.planVersion,
       },
       end,
+      mayGetAhead,
     );
     if (lost !== undefined || end !== undefined) {
       phases.end();
@@ -155,7 +169,7 @@ export function createFrames({ base, time, phases, view, code, work, book, endin
     const failed = effects.run(settled.calls);
 
     phases.enter('flush', index);
-    const changed = flush();
+    const changed = await flush();
     phases.end();
 
     if (failed !== undefined) return ending.finish(failedWith(failed));
@@ -193,8 +207,15 @@ export function createFrames({ base, time, phases, view, code, work, book, endin
     }
   }
 
-  /** Returns whether anything that a render may show has changed. */
-  function flush(): boolean {
+  /** Signals are read where everything of the run itself is in its log. */
+  async function readSignals(): Promise<readonly Signal[]> {
+    await ahead.durable();
+    return signals.read();
+  }
+
+  /** Returns whether anything that a render may show has changed. Files are written once everything before is durable. */
+  async function flush(): Promise<boolean> {
+    if (files.isWriting && ahead.any) await ahead.durable();
     files.settle();
     const { changed, failed } = flushState(base, code);
     intake.settle(failed);

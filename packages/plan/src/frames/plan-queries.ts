@@ -20,6 +20,8 @@ export interface PlanQueries {
 export function createPlanQueries(
   query: ((sql: string, params: readonly Json[]) => readonly Json[]) | undefined,
   moment: () => ErrorContext,
+  /** Called before each query: it sees every commit so far. */
+  catchUp: () => void = () => {},
 ): PlanQueries {
   const tables = createReadable(TABLE, new Map());
   const answers = new Map<string, Json>();
@@ -43,6 +45,7 @@ export function createPlanQueries(
         for (const table of invalidateOn) tables.read(table);
         const key = `${QUERY}${hash('sha256', canonicalJson([sql, params]), 'hex').slice(0, 16)}`;
         noteRead(key);
+        catchUp();
         const rows = frozen(answer(query, sql, params));
         if (!rows.ok) return refuse(`a query did not return plain data: ${rows.error}`);
         answers.set(key, rows.value);

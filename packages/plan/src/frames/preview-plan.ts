@@ -53,6 +53,7 @@ const unused = {
   readFile: () => new Uint8Array(),
   onChange() {},
   onWritten() {},
+  catchUp() {},
 };
 
 /** Renders the first frame of a plan. Nothing is executed or committed. */

@@ -24,6 +24,7 @@ import {
 } from '@signalbox/runs';
 import { PlanError } from '../plan-error.ts';
 import type { AppliedAction } from '../state/flush.ts';
+import type { CommitsAhead } from './commits-ahead.ts';
 import type { EngineBase, PlanCode } from './engine.ts';
 import type { RunEnd } from './engine-options.ts';
 import { laterVersionOf, newSourceOf } from './plan-version.ts';
@@ -33,8 +34,11 @@ type CommittedCode = Pick<PlanCode, 'signals' | 'queries' | 'files' | 'artifacts
 
 /** The commits of a run: each takes everything in the ledger, and the changes of the run itself. */
 export interface RunCommit {
-  /** Returns an end only if the commit failed. */
-  commit(frame: Frame | undefined, end: RunEnd | undefined): Promise<RunEnd | undefined>;
+  /**
+   * Returns an end only if a commit failed. With `mayGetAhead`, the commit may still be on its way; otherwise it is durable, and so is every
+   * one before it.
+   */
+  commit(frame: Frame | undefined, end: RunEnd | undefined, mayGetAhead?: boolean): Promise<RunEnd | undefined>;
   /** Commits the rest together with the end. */
   finish(end: RunEnd): Promise<RunEnd>;
   /** Whether the next commit can write this end: a run cannot be created in its end, nor go from one end to another. */
@@ -45,7 +49,11 @@ export interface RunCommit {
   setPhase(phase: 'EXECUTE' | 'VERIFY'): void;
 }
 
-export function createRunCommit({ options, memory, commands }: EngineBase, code: CommittedCode): RunCommit {
+export function createRunCommit(
+  { options, memory, commands, request }: EngineBase,
+  code: CommittedCode,
+  ahead: CommitsAhead,
+): RunCommit {
   const { signals, queries, files, artifacts } = code;
   const { run, create, startedBy, owner } = options;
   let isClaimDue = options.claim === true && memory.record !== undefined && !isUntouched(memory.record, owner);
@@ -121,8 +129,11 @@ export function createRunCommit({ options, memory, commands }: EngineBase, code:
   async function commit(
     frame: Frame | undefined,
     end: RunEnd | undefined,
+    mayGetAhead = false,
     isEndDue = false,
   ): Promise<RunEnd | undefined> {
+    const before = mayGetAhead ? ahead.lost : await ahead.durable();
+    if (before !== undefined) return before;
     const write = runWriteOf(end);
     if (frame !== undefined) {
       const { index, trigger, mounted, unmounted, digest } = frame;
@@ -139,28 +150,45 @@ export function createRunCommit({ options, memory, commands }: EngineBase, code:
     const contents = [...files.takeBlobs(), ...artifacts.takeBlobs()];
     const kept = contents.length === 0 ? undefined : await options.blobs?.put(contents);
     if (kept?.ok === false) return { status: 'lost', error: kept.error };
+    const own = writes.events?.length ?? 0;
+    if (mayGetAhead && contents.length === 0 && ahead.allows(writes)) {
+      const sent = ahead.send(writes, { run, epoch, version }, nextSeq => {
+        signals.committed(nextSeq, own);
+        if (signals.isDue) request('signal');
+      });
+      version += 1;
+      settle(frame, writes);
+      return sent;
+    }
+    const earlier = await ahead.durable();
+    if (earlier !== undefined) return earlier;
     const committed = await options.commit.commit(writes, { run, epoch, version });
     if (!committed.ok) return { status: 'lost', error: committed.error };
-    ledger.settle();
     version = committed.value.version;
     epoch = committed.value.epoch;
-    signals.committed(committed.value.nextSeq, writes.events?.length ?? 0);
-    if (frame !== undefined) memory.nextFrame += 1;
-    queries.committed(writes);
+    signals.committed(committed.value.nextSeq, own);
+    settle(frame, writes);
     // If an end is due, callers are answered once the outcome of the run is known.
     if (!isEndDue) commands.committed();
     return undefined;
   }
 
+  /** The next commit contains only what comes after this one. */
+  function settle(frame: Frame | undefined, writes: WriteSet): void {
+    ledger.settle();
+    if (frame !== undefined) memory.nextFrame += 1;
+    queries.committed(writes);
+  }
+
   return {
-    commit,
+    commit: (frame, end, mayGetAhead) => commit(frame, end, mayGetAhead),
     canEnd,
     planVersion,
     setPhase(next) {
       phase = next;
     },
     async finish(end) {
-      const lost = canEnd(end) ? undefined : await commit(undefined, undefined, true);
+      const lost = canEnd(end) ? undefined : await commit(undefined, undefined, false, true);
       return lost ?? (await commit(undefined, end)) ?? end;
     },
   };

@@ -1,6 +1,7 @@
 import type { RunId } from '@signalbox/model';
 import { type NewRun, type NodeKey, type RunRecord, subPlanRunId, type TaskError } from '@signalbox/runs';
 import type { SubPlanNode } from '../nodes/plan-node.ts';
+import { isLimited } from './commits-ahead.ts';
 import { stopUndriven } from './end-undriven.ts';
 import type { EngineBase } from './engine.ts';
 import type { DrivenRun, PlanRunOptions, RunEnd } from './engine-options.ts';
@@ -101,7 +102,17 @@ export function createSubPlans({ options, memory, depth, startChild, later }: En
       if (isEnding) return failed('sub_plan_lost', `Run ${run} ended before its child ${id} began.`, 'retryable');
       const { create: _, isNew: __, ...ports } = options;
       const created = known === undefined ? { create: newChild(node, request) } : {};
-      const driven = startChild({ ...ports, ...created, plan: node.code.plan, run: id }, depth + 1);
+      const driven = startChild(
+        // A limit may stop the child between any two of its tasks, too.
+        {
+          ...ports,
+          ...created,
+          plan: node.code.plan,
+          run: id,
+          commitsAhead: isLimited(memory.limits) ? undefined : options.commitsAhead,
+        },
+        depth + 1,
+      );
       live.add(driven);
       options.onRun?.(id, driven);
       const { signal } = request;

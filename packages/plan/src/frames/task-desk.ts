@@ -26,6 +26,7 @@ import { childOf, isRecalled, type NodeRecord } from '../structure/node-record.t
 import type { Structure } from '../structure/structure.ts';
 import type { FileBook } from '../workspaces/file-book.ts';
 import { createAttempts, type TaskNews } from './attempts.ts';
+import type { CommitsAhead } from './commits-ahead.ts';
 import { canceledAtOnce } from './end-undriven.ts';
 import type { EngineBase } from './engine.ts';
 import type { PlanRunOptions } from './engine-options.ts';
@@ -88,11 +89,16 @@ interface Opened {
   readonly waited: string | undefined;
 }
 
-export function createTaskDesk(base: EngineBase, subPlans: SubPlans, files: FileBook): TaskDesk {
+export function createTaskDesk(
+  base: EngineBase,
+  subPlans: SubPlans,
+  files: FileBook,
+  ahead: Pick<CommitsAhead, 'durable'>,
+): TaskDesk {
   const { options, memory, structure, remember } = base;
   const { run, clock, rng, owner } = options;
   const { ledger, tasks, records } = memory;
-  const attempts = createAttempts(base, subPlans, files);
+  const attempts = createAttempts(base, subPlans, files, ahead);
   const byNode = new Map<string, TaskId>();
   const givenUp = new Set<TaskId>();
   let opened: Opened[] = [];

@@ -45,6 +45,8 @@ export interface FileBook {
   takeUnrecorded(): boolean;
   /** Contents that must be durable before the next commit. */
   takeBlobs(): readonly Uint8Array[];
+  /** Whether the plan's code has asked for a write: only its commits so far may come before that. */
+  readonly isWriting: boolean;
   bytes(path: string): Uint8Array;
   close(): void;
 }
@@ -72,13 +74,25 @@ export interface FileBookParts {
   onChange(): void;
   /** A task wrote a file. */
   onWritten(): void;
+  /** Called before a task writes a file: every commit so far is durable. */
+  catchUp(): void;
 }
 
-export function createFileBook({ files, queue, ledger, frame, moment, onChange, onWritten }: FileBookParts): FileBook {
+export function createFileBook({
+  files,
+  queue,
+  ledger,
+  frame,
+  moment,
+  onChange,
+  onWritten,
+  catchUp,
+}: FileBookParts): FileBook {
   const versions = createReadable(FILE, new Map());
   const answers = new Map<string, Answer>();
   let count = 0;
   let isUnrecorded = false;
+  let isWriting = false;
   let blobs: Uint8Array[] = [];
   let written: Written[] = [];
   let watched = '';
@@ -166,6 +180,7 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
           throw new RenderPhaseWriteError('plan/render-write', what, { context: moment() });
         }
         port(checkedPath(path));
+        isWriting = true;
         const text = typeof content === 'string' ? content : Buffer.from(content).toString('base64');
         queue.push({
           kind: 'set',
@@ -177,7 +192,9 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
     taskAccess: node => ({
       ...reader,
       write(path, content) {
-        port(checkedPath(path)).write(path, content);
+        const to = port(checkedPath(path));
+        catchUp();
+        to.write(path, content);
         written.push({ path, content: typeof content === 'string' ? utf8Bytes(content) : content, node });
         onWritten();
       },
@@ -231,6 +248,9 @@ export function createFileBook({ files, queue, ledger, frame, moment, onChange, 
     },
     get hasNews() {
       return written.length > 0;
+    },
+    get isWriting() {
+      return isWriting;
     },
     takeUnrecorded() {
       const taken = isUnrecorded;

@@ -1,4 +1,5 @@
 import { createTaskArtifacts } from '../artifacts/task-artifacts.ts';
+import type { CommitsAhead } from '../frames/commits-ahead.ts';
 import type { PlanRunOptions } from '../frames/engine-options.ts';
 import type { TaskRequest } from '../frames/task-executor.ts';
 import type { TaskContext } from '../nodes/handlers.ts';
@@ -10,8 +11,13 @@ export interface TaskTools extends Pick<TaskContext, 'artifact' | 'fs' | 'worksp
   settled(): Promise<void>;
 }
 
-export function taskTools(options: PlanRunOptions, files: FileBook, request: TaskRequest): TaskTools {
-  const artifacts = createTaskArtifacts(options, request, files.bytes);
+export function taskTools(
+  options: PlanRunOptions,
+  files: FileBook,
+  request: TaskRequest,
+  ahead: Pick<CommitsAhead, 'durable'>,
+): TaskTools {
+  const artifacts = createTaskArtifacts(options, request, files.bytes, ahead.durable);
   return {
     artifact: artifacts.access,
     fs: files.taskAccess(request.node.id),
