@@ -3,7 +3,7 @@ import type { TreeNode } from '@signalbox/plan';
 import type { DecisionOfRun, RunReader } from '@signalbox/runs';
 import { askedKinds, askingStatus } from '../contract-view/tree-view.ts';
 
-/** A node's row: without its children, but with its place. Validated when it was written. */
+/** A node's row: without its children, but with its place. Those of imported runs may be any JSON. */
 interface NodeRow extends Omit<TreeNode, 'id' | 'status' | 'children'> {
   readonly parent?: string;
   readonly index: number;
@@ -36,12 +36,14 @@ export async function treeAt(
   const [root] = children.get(undefined) ?? [];
 
   const build = (id: string): ShownTree => {
-    const { parent: _, index: __, ...node } = nodes.get(id) as NodeRow;
+    const { parent: _, index: __, kind, data, ...node } = (nodes.get(id) ?? {}) as Partial<NodeRow>;
     const { status, reason } = statuses.get(id) ?? {};
     const until = timerDue(reason);
     const inside = (children.get(id) ?? []).toSorted((a, b) => (nodes.get(a)?.index ?? 0) - (nodes.get(b)?.index ?? 0));
     return {
       ...node,
+      kind: kind ?? 'component',
+      data: data ?? {},
       id,
       ...defined({ status }),
       ...askingStatus(defined({ status }), asking.get(id)),
