@@ -5,6 +5,11 @@ export function writingPlan(steps: number): string {
   return stepsPlan(steps, '', "({ n, pad: 'x'.repeat(100) })");
 }
 
+/** As `writingPlan`, with tasks that declare that they may run twice. */
+export function repeatablePlan(steps: number): string {
+  return writingPlan(steps).replace('<Task', '<Task effects="none"');
+}
+
 /** As `writingPlan`; the first task in each process writes down when it ran. */
 export function markingPlan(steps: number, mark: string): string {
   return stepsPlan(

@@ -6,7 +6,7 @@ import { step as stepFloor } from '../floors/floors.mjs';
 import { type FollowedRun, followed } from './followed-run.ts';
 import { lifeOf } from './node-process.ts';
 import { type Place, planIn } from './place.ts';
-import { siblingsPlan, writingPlan } from './plan-files.ts';
+import { repeatablePlan, siblingsPlan, writingPlan } from './plan-files.ts';
 
 const STEPS = 2_000;
 /** Steps of the floor before and after each run. */
@@ -26,9 +26,10 @@ export async function benchRun(place: Place): Promise<void> {
   const floor = stepFloor(place.directory());
   const one = await followed(runIn(place, first.plan, path.join(first.home, 'data')));
   const few = bytesIn(path.join(first.home, 'data'));
-  const [runs, bytes, bareExits]: [MeasuredRun[], Bytes[], number[]] = [[], [], []];
+  const [runs, repeatable, bytes, bareExits]: [MeasuredRun[], MeasuredRun[], Bytes[], number[]] = [[], [], [], []];
   for (let round = 0; round < place.rounds; round++) {
     const run = await measured(place, floor, STEPS);
+    repeatable.push(await measured(place, floor, STEPS, repeatablePlan));
     runs.push(run);
     bytes.push(lessBytes(bytesIn(run.data), few));
     bareExits.push(await lifeOf(['-e', '0']));
@@ -39,6 +40,13 @@ export async function benchRun(place: Place): Promise<void> {
     'at least',
     0.45,
     stepFields(runs),
+  );
+  goal(
+    `run: ${STEPS} steps that write state and declare effects="none", of step`,
+    repeatable.map(({ ratio }) => ratio),
+    'at least',
+    0.45,
+    stepFields(repeatable),
   );
   const exits = runs.map(({ lastEventAt, exitedAt }) => exitedAt - lastEventAt);
   goal(`run: last event to exit after ${STEPS} steps, ms`, exits, 'at most', 50, {
@@ -88,8 +96,8 @@ export async function benchSiblings(place: Place): Promise<void> {
 }
 
 /** A run in a new data directory between steps of the floor. */
-async function measured(place: Place, floor: () => unknown, steps: number): Promise<MeasuredRun> {
-  const { home, plan } = planIn(place, writingPlan(steps));
+async function measured(place: Place, floor: () => unknown, steps: number, planOf = writingPlan): Promise<MeasuredRun> {
+  const { home, plan } = planIn(place, planOf(steps));
   const data = path.join(home, 'data');
   const before = await timed(() => times(FLOOR_STEPS, floor));
   const run = await followed(runIn(place, plan, data));

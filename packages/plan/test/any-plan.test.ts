@@ -27,6 +27,7 @@ function planOf(tree: PlanNode) {
           case 'task':
             return el(Task, {
               ...props,
+              effects: 'none',
               run: () => node.id,
               onFinished: (id: string) => ctx.state.update('ended', ended => [...ended, id]),
             });

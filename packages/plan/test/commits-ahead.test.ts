@@ -24,7 +24,13 @@ function stepsPlan(steps: number, between: (ctx: Context) => Readonly<Record<num
         el(
           Step,
           { key: String(at) },
-          others[at] ?? el(Task, { id: `n${at}`, run: () => at, onFinished: () => ctx.state.update('n', n => n + 1) }),
+          others[at] ??
+            el(Task, {
+              effects: 'none',
+              id: `n${at}`,
+              run: () => at,
+              onFinished: () => ctx.state.update('n', n => n + 1),
+            }),
         ),
       );
       return el(Phase, { name: 'all' }, items);
@@ -57,12 +63,14 @@ describe('a run with short tasks', () => {
         While,
         { condition: () => ctx.state.get('n') < 25, maxIterations: 9 },
         el(Task, {
+          effects: 'none',
           id: 'again',
           run: ({ iteration }: { iteration: number }) => iteration,
           onFinished: () => ctx.state.update('n', n => n + 1),
         }),
       ),
       30: el(Task, {
+        effects: 'none',
         id: 'fails',
         retries: 2,
         run({ attempt }: { attempt: number }) {
@@ -128,8 +136,9 @@ describe('a run with short tasks', () => {
 });
 
 describe('work that may not run twice', () => {
-  const child = definePlan({ name: 'child', render: () => el(Task, { id: 'inner', run: () => 1 }) });
+  const child = definePlan({ name: 'child', render: () => el(Task, { effects: 'none', id: 'inner', run: () => 1 }) });
   const kinds: Readonly<Record<string, (run: () => Json) => unknown>> = {
+    'a task that declares nothing': run => el(Task, { id: 'it', run }),
     'a task with effects outside': run => el(Task, { id: 'it', effects: 'external', run }),
     'a task that can be undone': run => el(Task, { id: 'it', effects: 'undoable', run }),
     'an agent': () => el(Agent, { id: 'it', model: 'some', prompt: 'Go' }),
@@ -146,7 +155,7 @@ describe('work that may not run twice', () => {
         return 1;
       };
       const it = make(begun);
-      const other = el(Task, { id: 'other', run: () => otherBegunWith.push(late?.waiting ?? -1) });
+      const other = el(Task, { effects: 'none', id: 'other', run: () => otherBegunWith.push(late?.waiting ?? -1) });
       const { end, late: used } = await played(
         stepsPlan(40, () => ({ 19: other, 20: it })),
         {
@@ -211,6 +220,7 @@ describe('what others can see', () => {
     const found = await noted(
       (ctx, note) => ({
         20: el(Task, {
+          effects: 'none',
           id: 'asks',
           run: () => 1,
           onFinished() {
@@ -244,8 +254,8 @@ describe('what others can see', () => {
         ctx => ({
           20:
             who === 'handler'
-              ? el(Task, { id: 'w', run: () => 1, onFinished: () => ctx.fs.write('a.txt', 'a') })
-              : el(Task, { id: 'w', run: ({ fs }: { fs: Context['fs'] }) => fs.write('a.txt', 'a') }),
+              ? el(Task, { effects: 'none', id: 'w', run: () => 1, onFinished: () => ctx.fs.write('a.txt', 'a') })
+              : el(Task, { effects: 'none', id: 'w', run: ({ fs }: { fs: Context['fs'] }) => fs.write('a.txt', 'a') }),
         }),
         late => ({
           files: { ...files, write },
@@ -276,6 +286,7 @@ describe('what others can see', () => {
       },
     };
     const made = el(Task, {
+      effects: 'none',
       id: 'made',
       run: ({ artifact }: { artifact: { markdown(name: string, text: string): Promise<string> } }) =>
         artifact.markdown('Report', 'text'),
@@ -315,7 +326,7 @@ it('[P312] signals that arrive meanwhile are read once everything so far is dura
       el(
         While,
         { condition: () => ctx.state.get('heard').length < 5, maxIterations: 2_000 },
-        el(Task, { id: 'work', run: () => 1, onFinished: () => ctx.state.update('n', n => n + 1) }),
+        el(Task, { effects: 'none', id: 'work', run: () => 1, onFinished: () => ctx.state.update('n', n => n + 1) }),
       ),
   });
   const readWith: number[] = [];
@@ -355,7 +366,7 @@ describe('a commit that fails', () => {
   });
 
   it('[P313] ends an engine that waits for long work, too', async () => {
-    const result = await failing(21, [], el(Task, { id: 'long', run: () => new Promise(() => {}) }));
+    const result = await failing(21, [], el(Task, { effects: 'none', id: 'long', run: () => new Promise(() => {}) }));
     expect(result.end).toEqual({ status: 'lost', error: result.error });
   });
 
@@ -374,7 +385,10 @@ describe('a commit that fails', () => {
       },
     });
     const noting = Object.fromEntries(
-      Array.from({ length: 60 }, (_, n) => [n, el(Task, { id: `n${n}`, run: () => void begun.push(n) })]),
+      Array.from({ length: 60 }, (_, n) => [
+        n,
+        el(Task, { effects: 'none', id: `n${n}`, run: () => void begun.push(n) }),
+      ]),
     );
     const plan = stepsPlan(60, () => ({ ...noting, ...(last === undefined ? {} : { 21: last }) }));
     const end: RunEnd = await lateEnd(world, world.start(plan, { commit: late, commitsAhead: AT_ONCE }), late);

@@ -1,5 +1,4 @@
 import { type Guard, ownerDeathsOf, type Task, type WriteSet } from '@signalbox/runs';
-import { workEntry } from '../nodes/node-kinds.ts';
 import { PlanError } from '../plan-error.ts';
 import type { EngineBase } from './engine.ts';
 import type { PlanRunOptions, RunEnd } from './engine-options.ts';
@@ -9,7 +8,8 @@ import type { PlanRunOptions, RunEnd } from './engine-options.ts';
  *
  * 1. They are sent, stored and answered in order, each on the version of the one before it: if one fails, so do all after it, and the run
  *    is as it was before the failed one.
- * 2. Only work that may run twice starts before its commit is durable. A commit that starts or ends any other work is waited for.
+ * 2. Only a task whose author says that it may run twice (`effects="none"`) starts before its commit is durable. A commit that starts or
+ *    ends any other work is waited for.
  * 3. Nothing that others can see happens before everything so far is durable: `durable` and `catchUp` are called first.
  * 4. The first frames of a process wait for each commit. So a task that ends its process is known after the next start, however far the run
  *    was ahead of its commits.
@@ -49,10 +49,10 @@ export function createCommitsAhead({ options, memory, structure, request }: Engi
   let lost: RunEnd | undefined;
   let isTogether = false;
 
-  const isRepeatable = (task: Task) =>
-    task.effects === 'none' &&
-    workEntry(structure.nodeOf(task.node)?.kind)?.by === 'plan' &&
-    ownerDeathsOf(task).length === 0;
+  const isRepeatable = (task: Task) => {
+    const node = structure.nodeOf(task.node);
+    return node?.kind === 'task' && node.data.effects === 'none' && ownerDeathsOf(task).length === 0;
+  };
 
   return {
     get any() {

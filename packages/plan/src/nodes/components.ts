@@ -118,8 +118,9 @@ export interface TaskProps<Output> extends Observable<Output> {
   /** Passed to `run`. When it changes after the task succeeded, the task runs again. */
   readonly input?: Json;
   /**
-   * What happens to the world if it runs twice; `none` by default: the task may start before the log says so, and run again after a crash.
-   * Interrupted work with `external` effects does not start again before a person has looked.
+   * What happens to the world if it runs twice; `none` by default. Interrupted work with `external` effects does not start again before a
+   * person has looked. If you declare `none`, several tasks may run before the first is in the log, which is twice as fast; after a crash
+   * they run again.
    */
   readonly effects?: 'none' | 'undoable' | 'external';
 }
