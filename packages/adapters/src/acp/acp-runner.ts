@@ -194,7 +194,8 @@ async function attempt(
     for (;;) {
       const stored = tools.held?.(call);
       if (stored === undefined) return failed(await gone('They are not there any more.'));
-      const now = await tools.heldNow?.(call);
+      const mayBeApplied = apply !== 'never' && apply !== 'hold';
+      const now = mayBeApplied ? await tools.heldNow?.(call) : undefined;
       const held = now?.held ?? stored;
       const mustAsk = held.programs !== undefined || held.failed !== undefined;
       const isReview = (isHeld || mustAsk) && (apply === 'hold' || held.conflicts.length === 0);
