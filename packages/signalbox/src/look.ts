@@ -29,16 +29,19 @@ export function looking(look: Look): DefineCommand {
   };
 }
 
-/** `until` is the time that it waits for. */
+/** `until` is the time that it waits for. An interrupted run is stored as running, but nobody works on it. */
 export function describeRun(
   { id, status, name, createdAt, frames, tags, stopReason }: RunRecord,
   until?: string | undefined,
   openDecisions = 0,
+  isInterrupted = false,
 ): string {
   const words = tags.length === 0 ? '' : `  ${tags.map(shown).join(' ')}`;
   // Only the disk pauses a run with a reason; a person pauses without one.
   const why = status === 'paused' && stopReason !== undefined ? `  ${shown(stopReason)}` : '';
   const waits = until === undefined ? '' : `  waits until ${until}`;
+  if (isInterrupted)
+    return `${id}  interrupted  ${shown(name)}  ${createdAt}  ${frames} frames${words}  its process ended; "signalbox resume ${id}" continues it`;
   const asks = status === 'running' && openDecisions > 0 ? '  asks you' : '';
   return `${id}  ${status.padEnd(9)}  ${shown(name)}  ${createdAt}  ${frames} frames${words}${why}${waits}${asks}`;
 }

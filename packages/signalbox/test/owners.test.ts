@@ -80,6 +80,30 @@ export default definePlan({
 });
 `;
 
+describe('a run whose process was killed', () => {
+  it('[X70] is reported as interrupted until it is resumed, and while it has an owner as running', async () => {
+    const cwd = newPlace();
+    writeFileSync(path.join(cwd, 'waiting.tsx'), WAITING);
+    const owner = start(cwd, 'run', 'waiting.tsx');
+    const { id, interrupted } = await begun(cwd);
+    expect([interrupted, signalbox(['ls'], { cwd }).stdout]).toEqual([undefined, expect.stringContaining('running')]);
+    const over = ended(owner);
+    kill(owner);
+    await over;
+    const words = `its process ended; "signalbox resume ${id}" continues it`;
+    for (const args of [['ls'], ['show', id]]) {
+      const [line] = signalbox(args, { cwd }).stdout.split('\n');
+      expect(line).toMatch(new RegExp(`^${id}  interrupted  waiting  .*  ${words}$`));
+    }
+    expect(runsOf(cwd)).toMatchObject([{ status: 'running', interrupted: true }]);
+    const shown = JSON.parse(signalbox(['show', id, '--json'], { cwd }).stdout);
+    expect(shown).toMatchObject({ run: { status: 'running' }, interrupted: true });
+    writeFileSync(path.join(cwd, 'go'), '');
+    expect(signalbox(['resume', id], { cwd })).toMatchObject({ status: 0 });
+    expect(runsOf(cwd)[0]).not.toHaveProperty('interrupted');
+  });
+});
+
 describe('a second process', () => {
   it('[V146] [X6] looks at runs, starts them and acts on them through the one that owns the data directory, which answers as a server does', async () => {
     const cwd = newPlace();

@@ -7,6 +7,7 @@ export { openReader, type Reader } from './open-reader.ts';
 export { openStore, type Store, type StoreOptions } from './open-store.ts';
 export {
   acquireOwner,
+  isOwned,
   type Owner,
   readOwner,
 } from './owner/owner-lock.ts';

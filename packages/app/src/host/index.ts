@@ -43,7 +43,7 @@ export {
   taskId,
   transitionsIn,
 } from '@signalbox/runs';
-export { openReader, type Reader, readOwner, thrownDamage } from '@signalbox/store';
+export { isOwned, openReader, type Reader, readOwner, thrownDamage } from '@signalbox/store';
 export { agentsOfRun } from '../agents/agents-of-run.ts';
 export type { ActivityFact } from '../agents/host-activity.ts';
 

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { tryFileLock } from '@signalbox/journal';
 import {
@@ -75,6 +75,15 @@ export function acquireOwner(dataDirectory: string, { id, clock }: OwnerOptions)
       lock.value.release();
     },
   });
+}
+
+/** Whether a process owns a data directory now; undefined if that cannot be found out. For processes that do not own it. */
+export function isOwned(dataDirectory: string): boolean | undefined {
+  const file = path.join(dataDirectory, 'owner.lock');
+  if (!existsSync(file)) return false;
+  const lock = tryFileLock(file, 'shared');
+  if (lock.ok) lock.value.release();
+  return lock.ok ? false : lock.error.code === 'busy' ? true : undefined;
 }
 
 /** The record of a data directory's owner. Another process may hold the lock by now. */
