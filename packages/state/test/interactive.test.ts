@@ -21,6 +21,7 @@ import {
   succeed,
   type ToolOutcome,
 } from '../src/index.ts';
+import { createOverlayLayers } from '../src/layers/overlay-layers.ts';
 import { createTestRunner, must, temporaryDirectory, treeOf } from './builders.ts';
 import { hasLayers, openLayered, sandbox } from './layered.ts';
 
@@ -309,6 +310,18 @@ describe.skipIf(!hasLayers)('a program that stays on a layer', () => {
     expect(must(await runner.execute({ id: 'nothing', name: 'turn', input: {} }))).toMatchObject({
       status: 'succeeded',
     });
+  });
+
+  it('[S245] says that its layer could not be mounted, also if it is stopped meanwhile', async () => {
+    const programs = { unshare: '/usr/bin/unshare', mount: '/bin/false' };
+    const layers = createOverlayLayers({ home: `${path.dirname(root)}/unmountable`, programs });
+    for (const isStopped of [false, true]) {
+      const layer = must(await layers.open(root));
+      const program = open('true', { layer: layer.entry });
+      if (isStopped) program.stop();
+      expect(await program.ended).toEqual({ kind: 'no layer', reason: 'it could not be mounted' });
+      layer.drop();
+    }
   });
 
   it('[S245] is not started on a layer prepared for a command; the call gets another one', async () => {

@@ -297,7 +297,11 @@ function running(
       if (exitCode !== 0 && !isKilled) limit ??= enforced;
       // It had ended before anyone was asked to end.
       const wasOver = isAttached && killing === undefined;
+      // A shell that fails by itself before it is on the layer could not mount it, whoever gave up on it meanwhile.
+      const isUnmounted = layer !== undefined && !isOnLayer && signal === null && child.exitCode !== 0;
       if (limit !== undefined && !isKilled) resolve({ kind: 'limit', limit });
+      else if (isUnmounted)
+        resolve({ kind: 'no layer', reason: refusal ?? (said.trim() || 'it could not be mounted') });
       else if (wasOver && isGone && exitCode !== undefined) resolve({ kind: 'exited', exitCode });
       else if (isKilled || !isGone) resolve({ kind: 'killed', signal: 'SIGKILL' });
       else if (killing !== undefined) resolve({ kind: 'killed', signal: 'SIGTERM' });
