@@ -30,7 +30,7 @@ const disk = [
 
 /** System tests of packages that leave their process as they found it. */
 const libraries = [
-  'packages/{adapters,app,client,guided,journal,model,plan,runs,server,store,workflow}/test/**/*.test.{ts,tsx}',
+  'packages/{adapters,app,client,fleet,guided,journal,model,plan,runs,server,store,workflow}/test/**/*.test.{ts,tsx}',
 ];
 
 const inMemory = { env: temporaryFilesInMemory(), globalSetup: ['./test/temporary-directories.ts'] };
