@@ -38,8 +38,9 @@ export function taskModel(agent: string, root: string): (request: ModelRequest) 
     if (isAside(request)) return { text: 'A title' };
     const told = request.since.map(({ text }) => text).join('\n');
     if (told.includes('Stop here')) return { text: 'I stop.' };
-    if (told.includes('The person answered')) return { text: 'Done.' };
     const turn = turnOf(request);
+    // A new session is told what happened before, and does the task again.
+    if (request.turn > 1 && told.includes('The person answered')) return { text: 'Done.' };
     const call = calls[turn - 1] ?? asking(request, turn, hidden);
     return call === undefined ? { text: 'Done.' } : inRoot({ calls: [call] }, root);
   };
