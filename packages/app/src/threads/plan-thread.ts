@@ -74,9 +74,11 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
       cancelBeat?.();
       isGone = true;
       cancelLook?.();
+      const why = reason ?? `it ended by itself with ${code}`;
+      reason = why;
       calls.close();
       // What it sent last is stored before its runs continue elsewhere.
-      void host.lost().then(() => resolve(reason ?? `it ended by itself with ${code}`));
+      void host.lost().then(() => resolve(why));
     });
   });
   const end = (why: string) => {
