@@ -127,7 +127,12 @@ export type InnerFact = { readonly at: Timestamp } & (
   | { readonly kind: 'agent_back'; readonly agentId: AgentId }
   | { readonly kind: 'agent_gone'; readonly agentId: AgentId }
   | { readonly kind: 'crash_due'; readonly agentId: AgentId }
-  | { readonly kind: 'crash_judged'; readonly agentId: AgentId; readonly restartAt: Timestamp | null }
+  | {
+      readonly kind: 'crash_judged';
+      readonly agentId: AgentId;
+      readonly restartAt: Timestamp | null;
+      readonly startsFresh?: boolean;
+    }
   /** The mode changed: briefs of running agents say something else. */
   | { readonly kind: 'briefs_outdated'; readonly mode: AgentBrief['controlMode'] }
 

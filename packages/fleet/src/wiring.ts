@@ -353,7 +353,8 @@ function crashDue(fleet: FleetState, { at, agentId }: Of<'crash_due'>): Step<Fle
   if (agent === undefined) return kept(fleet);
   const policy = fleet.config.agentCrashRecovery[agentId] ?? fleet.config.crashRecovery;
   const restartAt = restartTime(agent, fleet.trust[agentId]?.score ?? 0, policy, at);
-  const judged: InnerFact = { kind: 'crash_judged', at, agentId, restartAt };
+  const startsFresh = !policy.preferResumeOverRestart;
+  const judged: InnerFact = { kind: 'crash_judged', at, agentId, restartAt, startsFresh };
   return restartAt === null ? told(fleet, judged, recoveryQuestion(agent, at)) : told(fleet, judged);
 }
 

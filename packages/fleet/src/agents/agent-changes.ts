@@ -7,7 +7,7 @@ import { type AgentRecord, type AgentState, HISTORY_KEPT } from './agent-state.t
 
 /** A process is on its way to it; the one before is over. */
 export function starting(agent: AgentRecord): AgentRecord {
-  return { ...agent, status: 'starting', wanted: 'run', session: null, restartAt: null };
+  return { ...agent, status: 'starting', wanted: 'run', session: null, restartAt: null, startsFresh: false };
 }
 
 /** What leaves for an agent is without trust (R14). */

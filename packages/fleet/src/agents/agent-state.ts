@@ -58,6 +58,8 @@ const agentRecord = z.strictObject({
   missedPolls: count,
   /** When it is started again after a crash. */
   restartAt: timestamp.nullable(),
+  /** Its policy wants that start to be from the brief, whatever checkpoints there are. */
+  startsFresh: z.boolean(),
   history: z.array(historyEntry).readonly(),
 });
 export type AgentRecord = Readonly<z.infer<typeof agentRecord>>;

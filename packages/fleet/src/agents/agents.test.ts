@@ -203,6 +203,10 @@ describe('crashes', () => {
     current.happens('agent_crashed', { agentId: maya, reason: 'again' });
     expect(only(current.passes(1_000), 'spawn_agent')).toEqual([]);
     expect(current.state.decisions.items[recoveryDecisionId(maya, 2)]?.status).toBe('open');
+    const fresh = scene(['maya'], { config: { crashRecovery: { ...policy, preferResumeOverRestart: false } } });
+    fresh.happens('checkpoint_stored', { agentId: maya, state: checkpoint(fresh) });
+    fresh.happens('agent_crashed', { agentId: maya, reason: 'gone' });
+    expect(only(fresh.passes(100), 'spawn_agent')).toHaveLength(1);
     const low = scene(['maya'], {
       config: {
         crashRecovery: { ...policy, autoRestartConditions: { ...policy.autoRestartConditions, minTrustScore: 51 } },

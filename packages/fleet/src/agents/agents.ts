@@ -120,9 +120,11 @@ function ofAgent(state: AgentState, agent: AgentRecord, fact: OneAgentFact, tick
       ]);
     }
     case 'resume_requested':
-    case 'resume_wanted':
+    case 'resume_wanted': {
       if (isLive(agent)) return kept(state);
-      return recovered(state, { ...agent, crashes: fact.kind === 'resume_requested' ? 0 : agent.crashes }, at, tick);
+      const isAsked = fact.kind === 'resume_requested';
+      return recovered(state, isAsked ? { ...agent, crashes: 0 } : agent, at, tick, isAsked || !agent.startsFresh);
+    }
     case 'kill_requested': {
       const ended = noted(
         { ...agent, wanted: 'kill', restartAt: null },
@@ -168,7 +170,7 @@ function ofAgent(state: AgentState, agent: AgentRecord, fact: OneAgentFact, tick
     case 'plugin_failed':
       return failed(state, agent, fact, tick);
     case 'crash_judged':
-      return saved(state, { ...agent, restartAt: fact.restartAt });
+      return saved(state, { ...agent, restartAt: fact.restartAt, startsFresh: fact.startsFresh ?? agent.startsFresh });
     default:
       return unreachable(fact);
   }
@@ -200,6 +202,7 @@ function briefed(
     crashes: 0,
     missedPolls: 0,
     restartAt: null,
+    startsFresh: false,
     history: before?.history ?? [],
   };
   return saved(state, noted(record, fact.at, tick, `Requested by ${fact.by}`), [spawned(record)]);

@@ -1,4 +1,5 @@
 import { agentEventType, deriveId, type EventId, type Json } from '@signalbox/model';
+import { malformedEvents } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { agentEventSamples } from '../../../model/test/fleet-event-samples.ts';
 import { agentNamed, artifact, only, type Scene, scene, sessionNamed, timeAt } from '../../test/scene.ts';
@@ -109,6 +110,15 @@ describe('checking', () => {
     const [message] = current.state.pipeline.quarantine.kept;
     expect(message?.reason).toMatch(reason);
     expect(message?.raw).toBe(typeof payload === 'string' ? payload : JSON.stringify(payload));
+  });
+
+  it.each(malformedEvents(maya))('[F4] quarantines a message $kind', ({ raw }) => {
+    const current = scene();
+    sends(current, new TextDecoder().decode(raw));
+    expect(current.state.pipeline.quarantine.kept).toMatchObject([
+      { agentId: maya, reason: expect.stringMatching(/\.$/) },
+    ]);
+    expect(intake(current).counts.accepted).toBe(0);
   });
 
   it('[F4, F5] bounds what is in quarantine', () => {
