@@ -49,3 +49,4 @@ export {
   openGuidedTools,
   showSession,
 } from './guided-home.ts';
+export { programFault } from './mcp-handshake.ts';

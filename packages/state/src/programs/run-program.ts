@@ -5,6 +5,8 @@ export interface ProgramOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Timeout after which it is killed. */
   readonly timeoutMs?: number;
+  /** Written to its standard input, which then ends; without it, it has none. */
+  readonly input?: string;
   /** Output limit; a program that exceeds it is killed. */
   readonly maxBytes?: number;
   /** Kills it and everything it started. With a signal, the program has a process group of its own. */
@@ -22,11 +24,18 @@ const MAX_BYTES = 1 << 20;
 
 /** Runs a system program to its end, without our descriptors. Never rejects. */
 export function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<ProgramAnswer> {
-  const { cwd = '/', env, timeoutMs, maxBytes = MAX_BYTES, signal } = options;
+  const { cwd = '/', env, timeoutMs, maxBytes = MAX_BYTES, signal, input } = options;
   if (signal?.aborted === true) return Promise.resolve({ code: undefined, out: '', said: CANCELED });
   return new Promise(resolve => {
     const detached = signal !== undefined;
-    const child = startProgram(program, args, { cwd, env, detached, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = startProgram(program, args, {
+      cwd,
+      env,
+      detached,
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    });
+    // A program that ends without reading is no fault of ours.
+    child.stdin?.on('error', () => undefined).end(input);
     const kill = () => {
       if (detached && child.pid !== undefined) killGroup(child.pid);
       else child.kill('SIGKILL');
