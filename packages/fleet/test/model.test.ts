@@ -10,6 +10,7 @@ import {
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { sized } from '../../../test/sized.ts';
+import { defaultFleetConfig } from '../src/config.ts';
 import { type Effect, type FleetState, fact, fleetState, foldFleet } from '../src/index.ts';
 import {
   agentNamed,
@@ -120,28 +121,38 @@ const CLOSED = ['answered', 'expired', 'cancelled', 'withdrawn'];
 
 it('[F190, F191] no interleaving loses a decision, answers it twice, or gives it to another agent; a restart changes nothing', () => {
   fc.assert(
-    fc.property(fc.array(move, { minLength: 1, maxLength: sized(40, 60, 80) }), moves => {
-      const current = scene(AGENTS, { mode: 'adaptive' });
-      const outside: Outside = {
-        sent: [],
-        skipped: [],
-        raisedBy: new Map(),
-        answers: new Map(),
-        lives: new Map(AGENTS.map(name => [name, 1])),
-        brakes: 0,
-        raised: 0,
-      };
-      for (const next of moves) {
-        const before = current.state;
-        const from = current.effects.length;
-        play(current, outside, next);
-        check(outside, before, current.state, current.effects.slice(from));
-      }
-      // What the log keeps of the facts is enough.
-      const kept = current.facts.map(given => fact.parse(JSON.parse(JSON.stringify(given))));
-      expect(foldFleet(kept)).toEqual(current.state);
-      expect(fleetState.parse(JSON.parse(JSON.stringify(current.state)))).toEqual(current.state);
-    }),
+    fc.property(
+      fc.constantFrom(...MODES),
+      fc.constantFrom('triage', 'cancel', 'reassign'),
+      fc.array(move, { minLength: 1, maxLength: sized(40, 60, 80), size: 'max' }),
+      (mode, orphans, moves) => {
+        const orphan = { default: orphans, gracePeriodMs: 30_000 };
+        const policies = { orchestrator: orphan, adaptive: orphan, ecosystem: orphan };
+        const current = scene(AGENTS, {
+          mode,
+          config: { decisions: { ...defaultFleetConfig.decisions, orphans: policies } },
+        });
+        const outside: Outside = {
+          sent: [],
+          skipped: [],
+          raisedBy: new Map(),
+          answers: new Map(),
+          lives: new Map(AGENTS.map(name => [name, 1])),
+          brakes: 0,
+          raised: 0,
+        };
+        for (const next of moves) {
+          const before = current.state;
+          const from = current.effects.length;
+          play(current, outside, next);
+          check(outside, before, current.state, current.effects.slice(from));
+        }
+        // What the log keeps of the facts is enough.
+        const kept = current.facts.map(given => fact.parse(JSON.parse(JSON.stringify(given))));
+        expect(foldFleet(kept)).toEqual(current.state);
+        expect(fleetState.parse(JSON.parse(JSON.stringify(current.state)))).toEqual(current.state);
+      },
+    ),
     { numRuns: sized(150, 600, 5_000) },
   );
 });
@@ -312,6 +323,16 @@ function check(outside: Outside, before: FleetState, after: FleetState, effects:
       expect(after.decisions.items[effect.decisionId]?.resolution).toEqual(effect.resolution);
     }
   }
+  // A decision stays with the agent that raised it, whoever is responsible.
+  for (const [id, raiser] of outside.raisedBy) {
+    const item = after.decisions.items[id];
+    if (item !== undefined) expect(item.agentId).toBe(raiser);
+  }
+  // What counts as accepted is committed.
+  const accepted = (fleet: FleetState) =>
+    Object.values(fleet.pipeline.agents).reduce((sum, { counts }) => sum + counts.accepted, 0);
+  const committed = effects.filter(effect => effect.kind === 'commit_event' && !effect.marks.isOwn).length;
+  expect(committed).toBe(accepted(after) - accepted(before));
   // Whatever arrived is accounted for.
   for (const { counts, held } of Object.values(after.pipeline.agents)) {
     const { received, accepted, duplicates, quarantined, refused, texts } = counts;

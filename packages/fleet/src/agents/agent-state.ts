@@ -55,6 +55,8 @@ const agentRecord = z.strictObject({
   checkpoints: z.array(serializedAgentState).readonly(),
   /** One after another, without a task that was completed. */
   crashes: count,
+  /** All of them: each asks a question of its own. */
+  totalCrashes: count,
   missedPolls: count,
   /** When it is started again after a crash. */
   restartAt: timestamp.nullable(),

@@ -168,6 +168,15 @@ describe('crashes', () => {
     expect([only(effects, 'deliver_resolution'), only(effects, 'save_trust')]).toEqual([[], []]);
   });
 
+  it('[F183] each crash is a question of its own, also in one life', () => {
+    const current = scene();
+    current.happens('agent_crashed', { agentId: maya, reason: 'gone' });
+    answer(current, 'restart');
+    const effects = current.happens('agent_crashed', { agentId: maya, reason: 'before it began' });
+    expect(only(effects, 'deliver_resolution')).toEqual([]);
+    expect(current.state.decisions.items[recoveryDecisionId(maya, 2)]?.status).toBe('open');
+  });
+
   it('[F183] resumes from the last of three checkpoints, or is abandoned', () => {
     const current = scene();
     for (const scriptPosition of [1, 2, 3, 4]) {

@@ -200,6 +200,7 @@ function briefed(
     pendingBriefChanges: null,
     checkpoints: [],
     crashes: 0,
+    totalCrashes: before?.totalCrashes ?? 0,
     missedPolls: 0,
     restartAt: null,
     startsFresh: false,

@@ -32,7 +32,7 @@ export function crashed(
     category: 'internal',
   };
   const after = noted(
-    { ...agent, status: 'error', crashes: agent.crashes + 1, missedPolls: 0 },
+    { ...agent, status: 'error', crashes: agent.crashes + 1, totalCrashes: agent.totalCrashes + 1, missedPolls: 0 },
     at,
     tick,
     `Crashed: ${reason}`,
@@ -80,9 +80,9 @@ export function recovered(
   ]);
 }
 
-/** The question that a crash is: its id derives from the life that ended, so that it is asked once. */
-export function recoveryDecisionId(agentId: AgentId, lives: number): ApprovalId {
-  return deriveId<ApprovalId>('crash-recovery', agentId, lives);
+/** The question that a crash is: its id derives from the number of the crash, so that each is asked once. */
+export function recoveryDecisionId(agentId: AgentId, crash: number): ApprovalId {
+  return deriveId<ApprovalId>('crash-recovery', agentId, crash);
 }
 
 /** Asks a person what to do about a crashed agent. */
@@ -93,7 +93,7 @@ export function recoveryQuestion(agent: AgentRecord, at: Timestamp): InnerFact {
     type: 'decision',
     subtype: 'option',
     agentId: agent.id,
-    decisionId: recoveryDecisionId(agent.id, agent.lives),
+    decisionId: recoveryDecisionId(agent.id, agent.totalCrashes),
     title: `Agent ${agent.name} crashed`,
     summary: `It crashed ${agent.crashes} times in a row. What it stored is kept.`,
     severity: 'high',
@@ -118,7 +118,7 @@ export function recoveryAnswered(
   { at, decisionId, resolution }: Extract<InnerFact, { kind: 'decision_closed' }>,
   tick: number,
 ): Step<AgentState> {
-  if (agent.status !== 'error' || decisionId !== recoveryDecisionId(agent.id, agent.lives)) return kept(state);
+  if (agent.status !== 'error' || decisionId !== recoveryDecisionId(agent.id, agent.totalCrashes)) return kept(state);
   const choice = resolution?.chosenOptionId;
   if (choice === 'resume' || choice === 'restart') {
     return recovered(state, { ...agent, crashes: 0 }, at, tick, choice === 'resume');

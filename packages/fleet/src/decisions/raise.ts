@@ -30,9 +30,9 @@ export function raised(state: DecisionState, fact: Raised, tick: number): Step<D
     const again = {
       ...before,
       session: fact.session,
-      delivery: before.resolution === undefined ? before.delivery : ('pending' as const),
+      delivery: before.resolution === undefined || before.isOwn ? before.delivery : ('pending' as const),
     };
-    return changed(state, again, deliveryOf(again));
+    return changed(state, again, again.delivery === 'pending' ? deliveryOf(again) : []);
   }
   const subject = subjectOf(fact);
   const proposalHash = hashOf(subject);
