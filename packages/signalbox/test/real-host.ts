@@ -1,14 +1,17 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
-import { AGENT_ROWS, installedIn, withEndpoint } from '@signalbox/adapters/acp';
+import { AGENT_ROWS, type AgentRow, installedIn, withEndpoint } from '@signalbox/adapters/acp';
 import { openAgentRegister } from '@signalbox/app/agents';
 import { openHome, type RunId, thisMachine } from '@signalbox/app/host';
 import { createTurnServer } from '@signalbox/server';
 import { agentsCache, cachedAgent } from '../../../scripts/agents-cache.ts';
 import { patientTimers } from '../../adapters/test/patient-timers.ts';
+import { echoTask } from './echo-task.ts';
 
 /** The agent that comes along, whose tools are ours. */
 export const BUILTIN = 'builtin';
+/** The agent of testkit, which does the task without a model. Its program is given as the model's address. */
+export const ECHO = 'echo';
 const KEY = 'sk-scripted';
 
 export interface RealHostOptions {
@@ -59,6 +62,13 @@ export async function openRealHost({ folder, agent, model, parkMs }: RealHostOpt
 }
 
 async function cached(agent: string, model: string) {
+  if (agent === ECHO) {
+    const program = { program: [process.execPath, model], version: '1', from: 'command' } as const;
+    return {
+      installed: () => program,
+      choose: () => ({ kind: 'installed', row: echoRow, installed: program }) as const,
+    };
+  }
   const row = AGENT_ROWS.find(({ id }) => id === agent);
   const given = row && withEndpoint(row, { url: model, key: KEY });
   const found = row && (await cachedAgent(row, agentsCache()));
@@ -67,6 +77,13 @@ async function cached(agent: string, model: string) {
   if (given === undefined || installed === undefined) throw new Error(`${agent} is not in the cache`);
   return { installed: () => installed, choose: () => ({ kind: 'installed', row: given, installed }) as const };
 }
+
+const echoRow: AgentRow = {
+  ...{ id: ECHO, title: 'Echo', vendor: 'any', start: { kind: 'program', file: 'echo', args: [] }, variables: [] },
+  ...{ settings: { ECHO_AGENT: JSON.stringify(echoTask) }, homeFiles: {}, asking: { kind: 'settings' } },
+  ...{ continues: ['resume'], unasked: ['read', 'search'], reports: { usage: false, cost: false }, files: 'own' },
+  ...{ quirks: [], isTried: true },
+};
 
 /** Processes that use a home of an agent of this folder: agents, and everything that they started. */
 export function livingIn(folder: string): readonly number[] {

@@ -1,88 +1,14 @@
-import * as fs from 'node:fs';
-import path from 'node:path';
 import { AGENT_ROWS } from '@signalbox/adapters/acp';
-import { openReader } from '@signalbox/app/host';
-import { seededRng, startChild, startModelServer } from '@signalbox/testkit';
-import { describe, expect, it, onTestFailed, onTestFinished } from 'vitest';
+import { seededRng } from '@signalbox/testkit';
+import { describe, expect, it } from 'vitest';
 import { agentsCache, cachedAgent, isLeftOut } from '../../../scripts/agents-cache.ts';
-import { childScript } from '../../../test/child-script.ts';
 import { sized } from '../../../test/sized.ts';
 import { hasLayers } from '../../adapters/test/real-life.ts';
-import { livingIn, realFolder } from './real-host.ts';
-import { NOTES, taskModel } from './real-task.ts';
+import { DONE, openLives } from './real-lives.ts';
 
 const tried = AGENT_ROWS.filter(({ isTried }) => isTried);
 const there = new Set<string>();
 for (const row of tried) if (hasLayers && (await cachedAgent(row, agentsCache())) !== undefined) there.add(row.id);
-const script = childScript(import.meta.dirname, 'real-host-child.ts');
-
-/** A folder in which processes do the task with an agent, one after the other. */
-async function openLives(agent: string) {
-  const folder = realFolder();
-  const notes = path.join(folder, 'work', NOTES.name);
-  fs.writeFileSync(notes, NOTES.before);
-  const model = await startModelServer(taskModel(agent, path.dirname(notes)), { maxCalls: 10_000 });
-  const lives = new Set<ReturnType<typeof startChild>>();
-  const said: string[] = [];
-  onTestFailed(() => console.error(`${agent}:\n${said.join('\n')}`));
-  onTestFinished(async () => {
-    for (const one of lives) one.kill();
-    await Promise.all([...lives].map(one => one.ended));
-    await model.close();
-    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
-  });
-
-  /** One process. It is killed as soon as a line that it says is `last`, with the agent if that is wanted. */
-  async function life(how: 'answers' | 'waits', last: (line: string) => boolean, withAgent = false): Promise<boolean> {
-    const child = startChild(script, folder, agent, model.url, how);
-    lives.add(child);
-    let rest = '';
-    child.process.stdout?.on('data', (text: string) => {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
-        said.push(line);
-        if (!last(line)) continue;
-        said.push('(killed)');
-        if (withAgent) for (const pid of livingIn(folder)) kill(pid);
-        child.kill();
-      }
-    });
-    const { code, signal } = await child.ended;
-    lives.delete(child);
-    if (signal !== 'SIGKILL' && code !== 0) throw new Error(`a process ended with ${code}`);
-    return signal === 'SIGKILL';
-  }
-
-  return {
-    life,
-    /** What is left when the task is done. */
-    async outcome() {
-      const reader = openReader({ path: path.join(folder, 'data', 'db.sqlite') });
-      if (!reader.ok) throw new Error(reader.error.message);
-      try {
-        const [run] = (await reader.value.runs()).items;
-        const decisions = (await reader.value.decisions({})).filter(({ decision }) => !isRead(decision.proposal));
-        const events = run === undefined ? [] : await reader.value.events(run.id, 0, 5_000);
-        const told = events.map(({ event }) => event);
-        const askedFor = (id: string) =>
-          told.filter(one => one.type === 'decision.asked' && one.decision === id).length;
-        return {
-          status: run?.status,
-          notes: fs.readFileSync(notes, 'utf8'),
-          decisions: decisions.map(({ decision: { id, status } }) => `${status}, asked ${askedFor(id)} times`),
-          layers: writtenLayers(path.join(folder, 'data', 'layers')),
-          living: livingIn(folder),
-        };
-      } finally {
-        reader.value.close();
-      }
-    },
-  };
-}
-
-const once = 'answered, asked 1 times';
-const DONE = { status: 'completed', notes: NOTES.after, decisions: [once, once, once], layers: [], living: [] };
 
 describe.each(tried)('$title', ({ id }) => {
   const test = it.skipIf(isLeftOut(there.has(id), hasLayers));
@@ -123,24 +49,3 @@ describe.each(kills === 0 ? [] : KILLED)('%s', id => {
     },
   );
 });
-
-/** Layers with something on them. One that was mounted ahead and never used is removed by the next process. */
-function writtenLayers(layers: string): readonly string[] {
-  return fs.readdirSync(layers).filter(name => {
-    const upper = path.join(layers, name, 'upper');
-    return fs.existsSync(upper) && fs.readdirSync(upper).length > 0;
-  });
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has just ended.
-  }
-}
-
-/** goose asks about everything. */
-function isRead(proposal: unknown): boolean {
-  return JSON.stringify(proposal).includes('cat ');
-}
