@@ -14,6 +14,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   gap: 'gap_0000000000000000',
   user: 'ada',
   name: 'ada',
+  client: 'claude',
   key: 'key',
   task: 'do nothing',
   node: 'node',
