@@ -139,7 +139,7 @@ describe('the family', () => {
           code: 'event_invalid',
           file: 'events/00000000-00000000.jsonl',
           line: 1,
-          reason: 'kind: "fact_recorded" starts no journal that is known here (known: log, run, session)',
+          reason: 'kind: "fact_recorded" starts no journal that is known here (known: log, project, run, session)',
         },
       },
     });
