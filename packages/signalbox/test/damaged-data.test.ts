@@ -59,6 +59,7 @@ describe('a data directory that is damaged', () => {
     expect(deepOf(await checkDeep(data))).toEqual({
       database: 'ok',
       runs: 'ok',
+      projects: 'ok',
       'run journals': 'ok',
       journals: 'ok',
       blobs: 'ok',

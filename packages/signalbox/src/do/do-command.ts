@@ -88,6 +88,13 @@ Exit codes: 0 done, applied or dropped, 1 failed, or no check passed, 2 usage, 3
       const directory = path.resolve(flags.cwd ?? '.');
       if (!isDirectory(directory))
         return refuse(usageError(`${directory} is not a directory.`, 'Name the directory to work in with --cwd.'));
+      if (holds(directory, dataDirectory) && (apply !== 'auto' || attempts.value.length > 1))
+        return refuse(
+          usageError(
+            `Agents cannot work in ${directory}: the data directory is inside it.`,
+            'Name a smaller directory with --cwd, or another data directory with --data-dir.',
+          ),
+        );
       if (check !== undefined) {
         const fault = await withoutLayers(dataDirectory, directory);
         if (fault !== undefined) return refuse(fault);
@@ -109,6 +116,12 @@ function isDirectory(directory: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether a directory is another one or above it, links followed. */
+function holds(directory: string, inner: string): boolean {
+  const [outside] = path.relative(fs.realpathSync(directory), fs.realpathSync(inner)).split(path.sep);
+  return outside !== '..';
 }
 
 /** Why changes cannot be checked before they are applied. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import type { Command } from 'commander';
 import type { CommandContext } from '../command.ts';
-import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
+import { DATA_DIR_OPTION, type DataFlags, writableDataDirectory } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError } from '../terminal.ts';
 import { changedFile, entryText } from './client-file.ts';
@@ -71,8 +71,6 @@ Exit codes: 0 done, 1 the program does not start or the file cannot be changed, 
       ? mcpClients[name as McpClientName]
       : undefined;
     if (client === undefined) return usageError(`There is no client "${name}" here.`, `Use one of ${NAMES}.`);
-    // No client starts a server on a directory that is refused.
-    if (flags.dataDir !== undefined && !flags.remove) askedDataDirectory(flags.dataDir);
     const target = targetOf(flags);
     const entry = client.entry(target);
     if (entry === undefined) {
@@ -99,6 +97,8 @@ Exit codes: 0 done, 1 the program does not start or the file cannot be changed, 
       terminal.print(`Would write ${file}:\n${changed.text}`);
       return exitCodes.done;
     }
+    // No client could start a server on a directory that is refused.
+    if (flags.dataDir !== undefined && !flags.remove) writableDataDirectory(flags.dataDir);
     if (!flags.remove && flags.check) {
       const fault = await targetFault(target, process.env[flags.tokenVariable]);
       if (fault !== undefined) {
