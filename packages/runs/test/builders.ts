@@ -59,8 +59,8 @@ export function newRun(fields: Partial<NewRun> = {}): NewRun {
   };
 }
 
-export function created(run: NewRun = newRun()): WriteSet {
-  return { at: at(), run: { kind: 'create', run }, events: [runCreated(run)] };
+export function created(run: NewRun = newRun(), second = 0): WriteSet {
+  return { at: at(second), run: { kind: 'create', run }, events: [runCreated(run)] };
 }
 
 export function runCreated(run: NewRun): EventDraft {
@@ -146,7 +146,12 @@ export interface Writer {
   refused(writes: WriteSet, guard?: Guard): Promise<CommitError>;
 }
 
-export async function startRun(store: Commit, run: NewRun = newRun(), id = freshId<RunId>()): Promise<Writer> {
+export async function startRun(
+  store: Commit,
+  run: NewRun = newRun(),
+  id = freshId<RunId>(),
+  second = 0,
+): Promise<Writer> {
   const writer: Writer = {
     run: id,
     guard: { run: id, epoch: 0, version: 0 },
@@ -163,6 +168,6 @@ export async function startRun(store: Commit, run: NewRun = newRun(), id = fresh
       return committed.error;
     },
   };
-  await writer.write(created(run));
+  await writer.write(created(run, second));
   return writer;
 }

@@ -14,7 +14,7 @@ import {
   schemaVersion,
 } from '../src/migrations/migrate.ts';
 import { ALL_AT } from '../src/runs/interval-rows.ts';
-import { ORPHANS } from '../src/runs/run-reader.ts';
+import { ARTIFACT_PAGE, ORPHANS, RUN_LIST } from '../src/runs/run-reader.ts';
 import { isAtLeast, openConnection } from '../src/sqlite/connection.ts';
 import { databaseOf } from './support/database-file.ts';
 import { opened, temporaryHome, temporaryStore } from './support/stores.ts';
@@ -233,6 +233,24 @@ describe('the schema', () => {
     store.checkpoint();
     expect(bytes()).toBe(Number(pages()) * 4096);
     expect(await store.run(run)).toMatchObject({ id: run });
+  });
+
+  it('[D386] reads pages of runs and of artifacts in their order by an index', () => {
+    const watched = watchedDatabase();
+    temporaryStore({ connect: watched.connect });
+    const planOf = (sql: string) =>
+      watched
+        .database()
+        .prepare(`explain query plan ${sql}`)
+        .all()
+        .map(step => String(step.detail));
+    expect(planOf(RUN_LIST)).toContain('SCAN runs USING INDEX runs_by_creation');
+    expect(planOf(RUN_LIST).filter(detail => detail.includes('TEMP B-TREE'))).toEqual([]);
+    expect(planOf(ARTIFACT_PAGE)).toContain('SCAN artifacts USING INDEX artifacts_by_time');
+    // Only artifacts of one time are sorted.
+    expect(planOf(ARTIFACT_PAGE).filter(detail => detail.includes('TEMP B-TREE'))).toEqual([
+      'USE TEMP B-TREE FOR LAST 2 TERMS OF ORDER BY',
+    ]);
   });
 
   it('[D19] lets a frame be read by index seeks, and orphans without looking at tasks that ended', () => {

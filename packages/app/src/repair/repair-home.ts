@@ -24,7 +24,6 @@ import {
 } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
 import { journalLog, projectsWithJournal, runsWithJournal } from './run-journals.ts';
-import { inOrderOfArrival } from './run-order.ts';
 
 export interface RepairRequest {
   readonly dataDirectory: string;
@@ -152,7 +151,7 @@ function restoreFrom(
 ): { readonly restored: RepairReport['restored']; readonly refused: readonly Named[] } {
   const restored: { run: RunId; records: number }[] = [];
   const refused: Named[] = [];
-  for (const run of inOrderOfArrival(dataDirectory, runsWithJournal(dataDirectory))) {
+  for (const run of runsWithJournal(dataDirectory)) {
     const isBroken = without.has(run);
     const journal = journalLog(dataDirectory, run);
     if (!journal.ok) {

@@ -2,14 +2,16 @@ import type { Json, RunId } from '@signalbox/model';
 import { DEFAULT_PAGE, type RunFilter, type RunReader } from '../reader.ts';
 import type { RunRecord } from '../run/run-record.ts';
 import { isTaskUnderWay } from '../tasks/task-lifecycle.ts';
-import { spendingOfCall, sumSpending } from '../usage/spending.ts';
+import { inOrder, spendingOfCall, sumSpending } from '../usage/spending.ts';
 import { addUsage, NO_USAGE } from '../usage/stop-check.ts';
 import type { UsageTotal } from '../usage/usage.ts';
 import { type KeptRun, valueKey } from './kept-run.ts';
 
 export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
-  // A map keeps the order of creation.
-  const newestFirst = () => [...runs.values()].reverse();
+  const oldestFirst = () =>
+    [...runs.values()]
+      .map(({ record }) => record)
+      .sort((a, b) => inOrder(a.createdAt, b.createdAt) || inOrder(a.id, b.id));
 
   function treeUsage(run: RunId): UsageTotal {
     const own = [...(runs.get(run)?.usage.values() ?? [])].reduce(addUsage, NO_USAGE);
@@ -22,7 +24,7 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
   return {
     run: async run => runs.get(run)?.record,
     async runs({ after, limit = DEFAULT_PAGE, ...filter } = {}) {
-      const all = newestFirst().map(({ record }) => record);
+      const all = oldestFirst().reverse();
       const found = all
         .slice(after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1)
         .filter(record => isAskedFor(record, filter));
@@ -30,11 +32,7 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
       const last = items.at(-1);
       return found.length > items.length && last !== undefined ? { items, next: last.id } : { items };
     },
-    children: async run =>
-      newestFirst()
-        .map(({ record }) => record)
-        .filter(record => record.origin?.run === run)
-        .reverse(),
+    children: async run => oldestFirst().filter(record => record.origin?.run === run),
 
     frame: async (run, index) => runs.get(run)?.frames[index],
     frames: async (run, from, limit) => runs.get(run)?.frames.slice(from, from + limit) ?? [],
@@ -105,7 +103,7 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
     async decisions({ run, status, after, limit } = {}) {
       const all = [...runs.values()]
         .flatMap(({ record, decisions }) => [...decisions.values()].map(decision => ({ run: record.id, decision })))
-        .sort((a, b) => (a.decision.askedAt < b.decision.askedAt ? -1 : 1));
+        .sort((a, b) => inOrder(a.decision.askedAt, b.decision.askedAt) || inOrder(a.run, b.run));
       return pageAfter(all, after, ({ decision }) => decision.id)
         .filter(
           ({ run: ofRun, decision }) =>
@@ -128,7 +126,9 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
       const all = [...runs.values()].flatMap(({ record, artifacts }) =>
         [...artifacts.values()].map(artifact => ({ run: record.id, artifact })),
       );
-      const sorted = all.toSorted((a, b) => (a.artifact.createdAt < b.artifact.createdAt ? -1 : 1)).reverse();
+      const sorted = all
+        .toSorted((a, b) => inOrder(a.artifact.createdAt, b.artifact.createdAt) || inOrder(a.run, b.run))
+        .reverse();
       const found = sorted
         .slice(after === undefined ? 0 : sorted.findIndex(({ artifact }) => artifact.id === after) + 1)
         .filter(({ run: ofRun, artifact }) => {

@@ -54,4 +54,4 @@ function added(a: UsageTotal, b: UsageTotal): UsageTotal {
 
 const placeOf = ({ directory = '', provider = '', model = '' }: Spending) => `${directory}\0${provider}\0${model}`;
 
-const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+export const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,4 +1,4 @@
-import { type ArtifactId, type EventId, type RunId, timestamp } from '@signalbox/model';
+import { type ArtifactId, defined, type EventId, type RunId, timestamp } from '@signalbox/model';
 import {
   type ArtifactRecord,
   type CommitNotice,
@@ -320,13 +320,50 @@ export function describeRows(name: string, open: () => RunStore): void {
   });
 
   describe(`the list of runs and the feed in ${name}`, () => {
-    it('[L25] is in the order in which runs were made, whatever their ids', async () => {
+    it('[L25] is in the order in which runs were created, those of one time by id, on all its pages', async () => {
       const store = open();
-      const ids = ['c', 'a', 'b'].map(digit => `${digit.repeat(8)}-0000-5000-8000-000000000000` as RunId);
-      for (const run of ids) await startRun(store, newRun(), run);
-      const first = await store.runs({ limit: 2 });
-      const rest = await store.runs({ limit: 2, ...(first.next && { after: first.next }) });
-      expect([...first.items, ...rest.items].map(({ id }) => id)).toEqual(ids.toReversed());
+      const created = [
+        ['c', 3],
+        ['a', 5],
+        ['b', 5],
+        ['d', 4],
+      ] as const;
+      for (const [digit, second] of created) await startRun(store, newRun(), runNamed(digit), second);
+      const first = await store.runs({ limit: 1 });
+      const rest = await store.runs({ limit: 3, ...(first.next && { after: first.next }) });
+      expect([...first.items, ...rest.items].map(({ id }) => id)).toEqual(['b', 'a', 'd', 'c'].map(runNamed));
+    });
+
+    it('[D385] is the same for the same logs, in whatever order they were written', async () => {
+      const parent = runNamed('f');
+      const origin = { kind: 'sub-plan', run: parent, node: key('sub'), iteration: 0 } as const;
+      const artifacts = new Map(['a', 'b', 'c'].map(digit => [digit, [1, 2].map(() => artifactOf(freshId()))]));
+      const listsAfter = async (...digits: readonly string[]) => {
+        const store = open();
+        await startRun(store, newRun(), parent);
+        for (const digit of digits) {
+          const writer = await startRun(store, newRun({ origin }), runNamed(digit));
+          const decisions = ['1', '2'].map(call => ({ kind: 'ask', decision: asked(writer.run, { call }) }) as const);
+          await writer.write({ at: at(), decisions, ...defined({ artifacts: artifacts.get(digit) }) });
+        }
+        const runs = (await store.runs()).items.map(({ id }) => id);
+        const children = (await store.children(parent)).map(({ id }) => id);
+        const decisions = (await store.decisions()).map(({ decision }) => decision.id);
+        const listed: ArtifactId[] = [];
+        for (let after: ArtifactId | undefined; ; ) {
+          const { items, next } = await store.artifactList({ limit: 1, ...defined({ after }) });
+          listed.push(...items.map(({ artifact }) => artifact.id));
+          if (next === undefined) break;
+          after = next;
+        }
+        const rest = (await store.decisions(defined({ after: decisions[2] }))).map(({ decision }) => decision.id);
+        expect(rest).toEqual(decisions.slice(3));
+        expect([runs.length, children.length, decisions.length, listed.length]).toEqual([4, 3, 6, 6]);
+        return { runs, children, decisions, listed };
+      };
+      const lists = await listsAfter('a', 'b', 'c');
+      expect(await listsAfter('c', 'b', 'a')).toEqual(lists);
+      expect(await listsAfter('b', 'a', 'c')).toEqual(lists);
     });
 
     it('[L25] is filtered, newest first, page by page', async () => {
@@ -447,4 +484,8 @@ export function describeRows(name: string, open: () => RunStore): void {
       expect(ofOne[1]?.events).toEqual(await store.events(one.run, 2, 2));
     });
   });
+}
+
+function runNamed(digit: string): RunId {
+  return `${digit.repeat(8)}-0000-5000-8000-000000000000` as RunId;
 }

@@ -43,7 +43,7 @@ export interface ProjectRows {
 
 export function projectRows(database: DatabaseSync, json: JsonColumns, hasher: Hasher): ProjectRows {
   const byId = database.prepare('select * from projects where id = ?');
-  const all = database.prepare('select * from projects order by n');
+  const all = database.prepare('select * from projects order by created_at, id');
   const put = database.prepare(
     `insert into projects (n, id, records, head, created_at, updated_at) values (?, ?, ?, ?, ?, ?)
      on conflict (n) do update set records = excluded.records, head = excluded.head, updated_at = excluded.updated_at`,

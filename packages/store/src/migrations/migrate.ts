@@ -5,6 +5,7 @@ import { framesAndTasks } from './0002-frames-and-tasks.ts';
 import { decisionsArtifactsUsage } from './0003-decisions-artifacts-usage.ts';
 import { streams } from './0004-streams.ts';
 import { projects } from './0005-projects.ts';
+import { listsOfRuns } from './0006-lists-of-runs.ts';
 
 /** One step of the schema. Never edit a released step: add a new one. */
 export interface Migration {
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   decisionsArtifactsUsage,
   streams,
   projects,
+  listsOfRuns,
 ];
 
 /** Databases from before the log have versions up to 6 and cannot be migrated: they lack the data. */

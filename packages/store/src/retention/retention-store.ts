@@ -65,7 +65,8 @@ export function retentionStore(ports: RetentionPorts): RetentionStore {
      where origin_run = ? and origin_kind = 'fork'`,
   );
   const listed = database.prepare(
-    `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n order by n`,
+    `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n
+     order by created_at, id`,
   );
   const numbers = database.prepare('select n, id from runs order by n');
 

@@ -15,10 +15,11 @@ import type { RunTables } from './run-tables.ts';
 /** Reads through the writing connection: between two groups it sees exactly what is committed. */
 export function runReader(database: DatabaseSync, tables: RunTables): RunReader {
   const { runs, known, log, frames, intervals, transitions, records, streams } = tables;
-  const listed = database.prepare(listSql(''));
+  const listed = database.prepare(RUN_LIST);
   const listedByKey = database.prepare(listSql('idempotency_key = :idempotency_key and'));
   const children = database.prepare(
-    `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n where origin_run = ? order by n`,
+    `select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n where origin_run = ?
+     order by created_at, id`,
   );
   const number = database.prepare('select n from runs where id = ?');
   const tasksOfRun = database.prepare(`
@@ -33,8 +34,9 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
     select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run
     where (:run is null or runs.id = :run)
       and (:status is null or decisions.status in (select value from json_each(:status)))
-      and (:after is null or (asked_at, place) > (select asked_at, place from decisions where id = :after))
-    order by asked_at, place limit :limit`);
+      and (:after is null or (asked_at, runs.id, place) > (
+        select asked_at, runs.id, place from decisions join runs on runs.n = decisions.run where decisions.id = :after))
+    order by asked_at, runs.id, place limit :limit`);
   const artifacts = database.prepare(`
     select * from artifacts where run = :run and (:node is null or node = :node) and (:key is null or key = :key)
     order by place`);
@@ -174,7 +176,7 @@ export const ORPHANS = `
     and (lease_owner is null or lease_owner not in (select value from json_each(?))) order by place`;
 
 /** Contents are not read, so a list of many artifacts stays small. */
-const ARTIFACT_PAGE = `
+export const ARTIFACT_PAGE = `
   select runs.id as run_id, artifacts.id, node, task, kind, artifacts.name, digest, bytes, mime_type, null as content,
     artifacts.created_at, key, artifacts.version, alt, workstream, artifacts.status, provenance, diff
   from artifacts join runs on runs.n = artifacts.run
@@ -182,8 +184,10 @@ const ARTIFACT_PAGE = `
     and (:versions = 'all' or key is null or artifacts.version is null or artifacts.version = (
       select max(version) from artifacts as versions where versions.run = artifacts.run and versions.key = artifacts.key
         and versions.version is not null))
-    and (:after is null or (artifacts.created_at, place) < (select created_at, place from artifacts where id = :after))
-  order by artifacts.created_at desc, place desc limit :limit`;
+    and (:after is null or (artifacts.created_at, runs.id, place) < (
+      select artifacts.created_at, runs.id, place from artifacts join runs on runs.n = artifacts.run
+      where artifacts.id = :after))
+  order by artifacts.created_at desc, runs.id desc, place desc limit :limit`;
 
 const listSql = (first: string) => `
   select ${RUN_COLUMNS} from runs join run_details on run_details.run = runs.n
@@ -194,8 +198,10 @@ const listSql = (first: string) => `
     and (:since is null or created_at >= :since) and (:until is null or created_at < :until)
     and (:entry is null or typeof(details) = 'blob' or details ->> '$.source.entry' = :entry)
     and (:directory is null or typeof(details) = 'blob' or details ->> '$.workingDirectory' = :directory)
-    and (:after is null or n < (select n from runs where id = :after))
-  order by n desc limit :limit`;
+    and (:after is null or (created_at, id) < (select created_at, id from runs where id = :after))
+  order by created_at desc, id desc limit :limit`;
+
+export const RUN_LIST = listSql('');
 
 const usageSql = `
   with recursive tree (n, id) as (

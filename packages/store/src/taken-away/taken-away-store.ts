@@ -80,7 +80,7 @@ export interface TakenAwayPorts extends TakeAwayPorts {
 
 export function takenAwayStore(ports: TakenAwayPorts): TakenAwayStore {
   const { database, tables, seal, blobs, forget, tell } = ports;
-  const logs = database.prepare('select n, id from runs order by n');
+  const logs = database.prepare('select n, id from runs order by created_at, id');
   const deltasOf = database.prepare(
     `select task, payload from stream where run = ? and kind in ('token', 'thinking') order by task, idx`,
   );
