@@ -373,7 +373,15 @@ export {
   runStatus,
   toContractRunStatus,
 } from './status/run-status.ts';
-export { thrownMessage, thrownStack, thrownText } from './thrown.ts';
+export { issuesText, thrownMessage, thrownStack, thrownText } from './thrown.ts';
+export {
+  codeFrame,
+  DEFAULT_EDITOR_URL,
+  editorUrl,
+  shortPlace,
+  type ThrownPlace,
+  thrownPlace,
+} from './thrown-place.ts';
 export { TRUNCATION_MARKER, truncateUtf8, utf8Bytes, utf8Length } from './utf8.ts';
 export { type UuidWords, uuidV5, uuidWords } from './uuid-v5.ts';
 export { type AgentCheck, type AgentJob, agentCheck, type WireAgent } from './wire/agents.ts';

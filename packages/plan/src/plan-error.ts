@@ -1,4 +1,5 @@
 import { type ErrorCode, type ErrorEnvelope, failure, type Json, thrownText } from '@signalbox/model';
+import { circumstancesOf, noteCircumstances } from './errors/circumstances.ts';
 
 /** Where the author wrote it. Lines and columns count from 1. */
 export interface SourcePosition {
@@ -33,6 +34,7 @@ export class PlanError extends Error {
   readonly code: PlanErrorCode;
   readonly source: SourcePosition | undefined;
   readonly context: ErrorContext;
+  readonly suggestion: string | undefined;
 
   constructor(
     code: PlanErrorCode,
@@ -41,12 +43,15 @@ export class PlanError extends Error {
       readonly source?: SourcePosition | undefined;
       readonly context?: ErrorContext;
       readonly cause?: unknown;
+      /** Instead of the usual one for the code. */
+      readonly suggestion?: string;
     } = {},
   ) {
     super(`${what}${positionText(options.source)}${contextText(options.context)}`, { cause: options.cause });
     this.code = code;
     this.source = options.source;
     this.context = options.context ?? {};
+    this.suggestion = options.suggestion;
   }
 }
 
@@ -86,7 +91,7 @@ const suggestions: Record<PlanErrorCode, string> = {
   'plan/input-invalid': 'Start the run with an input that the schema of the plan accepts.',
   'plan/task-failed': 'Look at the error of the task, then retry the node.',
   'plan/storm': 'Look at the frames that repeat; a plan must not change its own state without end.',
-  'plan/load-failed': 'Correct the file at that position; if there is no such file, correct the path.',
+  'plan/load-failed': 'Correct the file at that position.',
   'plan/file-refused': 'Give a path of a text file under the working directory of the run.',
   'plan/place-refused': 'Name the file of a plan in a directory that plans may be started from.',
   'plan/artifact-refused': 'Change what is given to ctx.artifact.',
@@ -103,7 +108,7 @@ export function planFailure(
   const known = asPlanError(error, fallback);
   return failure(known.code, {
     message: known.message,
-    suggestion: suggestions[known.code],
+    suggestion: known.suggestion ?? suggestions[known.code],
     ...(Object.keys(known.context).length > 0 ? { details: known.context as Json } : {}),
   });
 }
@@ -113,10 +118,12 @@ export function asPlanError(error: unknown, code: PlanErrorCode, context: ErrorC
   if (isPlanError(error)) {
     if (Object.keys(error.context).length > 0 || Object.keys(context).length === 0) return error;
     const named = Object.create(Object.getPrototypeOf(error)) as PlanError;
+    noteCircumstances(named, circumstancesOf(error));
     return Object.assign(named, error, {
       message: `${error.message}${contextText(context)}`,
       context,
       stack: error.stack,
+      cause: error.cause,
     });
   }
   return new PlanError(code, thrownText(error), {

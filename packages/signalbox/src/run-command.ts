@@ -30,6 +30,7 @@ import { describeEnd, exitCodeOfEnd } from './run-report.ts';
 import { summaryOf } from './run-summary.ts';
 import { runViewOf } from './run-view.ts';
 import { paintOf, reportError, type Terminal } from './terminal.ts';
+import { placeStyle } from './thrown-report.ts';
 import { debugTrace, fileTrace, type Trace } from './trace-report.ts';
 
 interface RunFlags extends DataFlags, LimitFlags {
@@ -188,19 +189,20 @@ const LISTEN_AFTER_MS = 1000;
 /** Starts a run, follows it, and reports the result. */
 export async function followed(
   terminal: Terminal,
-  { json = false }: DataFlags,
+  { json = false, dataDir }: DataFlags,
   owner: RunOwner,
   from: number,
   begin: () => Promise<Result<RunId, ErrorEnvelope>>,
   ending: AbortSignal,
 ): Promise<ExitCode | ErrorEnvelope> {
+  const style = placeStyle(terminal, dataDir);
   const since = new Date(thisMachine().clock.now()).toISOString();
   let listening: Promise<unknown> | undefined;
   // A run that ends quickly needs no server.
   const patience = setTimeout(() => {
     listening = owner.listen();
   }, LISTEN_AFTER_MS);
-  const view = (run: RunId) => runViewOf(terminal, owner.reader, run, json);
+  const view = (run: RunId) => runViewOf(terminal, owner.reader, run, json, style);
   const followed = await followRun(owner, from, begin, view, ending);
   clearTimeout(patience);
   await listening;
@@ -211,7 +213,7 @@ export async function followed(
   terminal.print(
     json
       ? JSON.stringify({ run: id, end: { status, output, error, stopReason }, ...(kept.length > 0 && { kept }) })
-      : describeEnd(followed.value, await summaryOf(owner.reader, followed.value), paintOf(terminal)),
+      : describeEnd(followed.value, await summaryOf(owner.reader, followed.value), style),
   );
   await othersRested(terminal, owner, ending);
   return exitCodeOfEnd(status);

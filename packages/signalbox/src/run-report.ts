@@ -1,17 +1,21 @@
-import { isPlanFault, isShownEvent, type RunRecord, type StoredEvent } from '@signalbox/app/host';
+import { isPlanFault, isShownEvent, type RunRecord, type StoredEvent, type ThrownPlace } from '@signalbox/app/host';
 import { describeCost } from './cost.ts';
 import { describeDuration } from './duration.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
 import type { RunSummary } from './run-summary.ts';
 import { markOf, reasonWords } from './run-tree.ts';
-import { type Paint, quoted, shown } from './terminal.ts';
+import { quoted, shown } from './terminal.ts';
+import { describePlace, describeThrown, type PlaceStyle } from './thrown-report.ts';
 
 /** The line for an event; undefined for events that only appear in the log. */
 export function describeEvent(
   { event }: StoredEvent,
   labelOf: (node: string) => string,
-  paint: Paint,
+  style: PlaceStyle,
 ): string | undefined {
+  const { paint } = style;
+  const at = (thrown: ThrownPlace | undefined) =>
+    thrown === undefined ? '' : ` ${paint.faint('at')} ${describePlace(thrown, style)}`;
   if (!isShownEvent(event)) return undefined;
   switch (event.type) {
     case 'task.started': {
@@ -22,11 +26,11 @@ export function describeEvent(
       const label = shown(labelOf(event.node));
       if (event.outcome === 'done') return `${markOf('succeeded', paint)} ${label}`;
       const why = event.error === undefined ? event.outcome : event.error.message;
-      return `${markOf('failed', paint)} ${label}: ${shown(why)}`;
+      return `${markOf('failed', paint)} ${label}: ${shown(why)}${at(event.error?.thrown)}`;
     }
     case 'task.retry': {
       const label = shown(labelOf(event.node));
-      return `${paint.doubtful('↻')} ${label}: ${shown(event.error.message)} ${paint.faint(`again at ${event.retryAt}`)}`;
+      return `${paint.doubtful('↻')} ${label}: ${shown(event.error.message)}${at(event.error.thrown)} ${paint.faint(`again at ${event.retryAt}`)}`;
     }
     case 'task.orphaned':
       return `${paint.doubtful('!')} ${shown(labelOf(event.node))} was cut off: ${cutOff[event.action]}`;
@@ -39,7 +43,7 @@ export function describeEvent(
       return `${paint.doubtful('!')} changed since the run was last active: ${event.changed.map(shown).join(', ')}${version}`;
     }
     case 'handler.failed':
-      return `${paint.bad('✗')} ${shown(labelOf(event.node))} ${event.handler}: ${shown(event.error)}`;
+      return `${paint.bad('✗')} ${shown(labelOf(event.node))} ${event.handler}: ${shown(event.error)}${at(event.thrown)}`;
   }
 }
 
@@ -50,12 +54,14 @@ const cutOff: Record<Extract<StoredEvent['event'], { readonly type: 'task.orphan
 };
 
 /** The status of a run that nothing drives any more, its result, and what to do next. */
-export function describeEnd(run: RunRecord, summary: RunSummary, paint: Paint): string {
-  const [title, ...details] = endOf(run, summary, paint);
+export function describeEnd(run: RunRecord, summary: RunSummary, style: PlaceStyle): string {
+  const { paint } = style;
+  const [title, ...details] = endOf(run, summary, style);
   return [title, `  ${paint.faint(describeSummary(summary))}`, ...details.map(line => `  ${line}`)].join('\n');
 }
 
-function endOf({ id, status, error, stopReason, output }: RunRecord, summary: RunSummary, paint: Paint): string[] {
+function endOf({ id, status, error, stopReason, output }: RunRecord, summary: RunSummary, style: PlaceStyle): string[] {
+  const { paint } = style;
   const goOn = `Continue with: signalbox resume ${id}`;
   switch (status) {
     case 'completed':
@@ -63,6 +69,7 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
     case 'failed':
       return [
         `${paint.bad('✗ failed')} ${id}: ${shown(error?.message ?? 'for an unknown reason')}`,
+        ...describeThrown(error?.thrown, style),
         ...(isPlanFault(error?.code) || summary.hasUnhandled
           ? [`Correct the plan, then: signalbox resume ${id} --use-current`]
           : []),

@@ -53,6 +53,8 @@ export interface Paint {
   doubtful(text: string): string;
   strong(text: string): string;
   faint(text: string): string;
+  /** Text that opens an address, where the terminal can. */
+  link(text: string, url: string): string;
 }
 
 export function paintOf({ hasColours }: Terminal): Paint {
@@ -64,6 +66,7 @@ export function paintOf({ hasColours }: Terminal): Paint {
     doubtful: paint('yellow'),
     strong: paint('bold'),
     faint: paint('dim'),
+    link: (text, url) => (hasColours && url !== '' ? `\u001B]8;;${url}\u001B\\${text}\u001B]8;;\u001B\\` : text),
   };
 }
 

@@ -211,6 +211,6 @@ function recordView(record: RunRecord): WireRecord {
   };
 }
 
-function faultView({ class: errorClass, code, message }: NonNullable<RunRecord['error']>) {
-  return { class: errorClass, code, message };
+function faultView({ class: errorClass, code, message, thrown }: NonNullable<RunRecord['error']>) {
+  return { class: errorClass, code, message, ...(thrown !== undefined && { thrown }) };
 }

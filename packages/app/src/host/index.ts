@@ -9,8 +9,9 @@ export type {
   Result,
   RunId,
   StorageStanding,
+  ThrownPlace,
 } from '@signalbox/model';
-export { defectWords, nodeKindFacts, runId, runStatus, timerDue } from '@signalbox/model';
+export { codeFrame, defectWords, editorUrl, nodeKindFacts, runId, runStatus, timerDue } from '@signalbox/model';
 export type { KeepAttempt, Kept, PlanPreview, TraceEntry, TreeNode } from '@signalbox/plan';
 export { treeToXml } from '@signalbox/plan';
 export type {
@@ -84,6 +85,7 @@ export type { CollectReport, CollectRequest } from '../retention/retention-desk.
 export { drainUnowned } from '../run-journal/drain-unowned.ts';
 export { type RunReport, verifyRun } from '../run-journal/verify-run.ts';
 export { openSecrets } from '../secrets/open-secrets.ts';
+export { readEditorUrl } from '../settings/editor-config.ts';
 export type { SettingsDesk } from '../settings/open-settings.ts';
 export { withHeld } from '../storage/held-runs.ts';
 export { openTurns } from '../turns/open-turns.ts';

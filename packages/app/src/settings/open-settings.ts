@@ -20,6 +20,7 @@ import { readRetention } from '../retention/retention-config.ts';
 import { readCommandSettings } from '../sandbox/command-config.ts';
 import { openSecrets } from '../secrets/open-secrets.ts';
 import { CONFIG_FILE, readConfigFile } from './config-file.ts';
+import { editorFault, readEditorUrl } from './editor-config.ts';
 
 /** The settings of a data directory's process: as currently written, and as applied. Read-only. */
 export interface SettingsDesk {
@@ -43,7 +44,7 @@ export interface SettingsOptions {
 }
 
 /** The parts of the configuration that are in use. */
-const KNOWN_PARTS: readonly string[] = ['retention', 'logs', 'secrets', 'commands', 'plans', 'workflows'];
+const KNOWN_PARTS: readonly string[] = ['retention', 'logs', 'secrets', 'commands', 'plans', 'workflows', 'editor'];
 
 export function openSettings(options: SettingsOptions): SettingsDesk {
   const { dataDirectory, env, clock, providers } = options;
@@ -151,6 +152,15 @@ function itemsOf({
     days('collapseAfterDays', 'Days after its end until a run is collapsed to its significant frames.'),
     days('removeAfterDays', 'Days after its end until a run is removed.'),
     unconfined(dataDirectory, isWritten('commands', 'allowUnconfined')),
+    {
+      name: 'editor.url',
+      about: 'The address that opens a place of a plan in an editor; empty for no links.',
+      desired: readEditorUrl(dataDirectory),
+      applied: readEditorUrl(dataDirectory),
+      from: isWritten('editor', 'url') ? 'file' : 'default',
+      counts: 'at-once',
+      needsRestart: false,
+    },
     log('level', DEFAULT_LOG_LEVEL, "The minimum level of a run's log."),
     log('maxBytes', DEFAULT_LOG_BYTES, "The maximum size of a run's log."),
   ];
@@ -210,11 +220,13 @@ function problemOf(dataDirectory: string): string | undefined {
   const [retention, logs] = [readRetention(dataDirectory), readLogSettings(dataDirectory)];
   const commands = readCommandSettings(dataDirectory);
   const roots = readPlanRoots(dataDirectory);
+  const editor = editorFault(dataDirectory);
   const problems = [
     ...(retention.ok ? [] : [`Nothing is collected. ${retention.error.message}`]),
     ...(logs.ok ? [] : [`Logs use the defaults: ${logs.error}.`]),
     ...(roots.ok ? [] : [`No additional plan directories are used: ${roots.error}.`]),
     ...(commands.ok ? [] : [`No command runs unconfined: ${commands.error}.`]),
+    ...(editor === undefined ? [] : [`No place is linked to an editor: ${editor}.`]),
     ...unknownParts(Object.keys(parts.value ?? {})),
   ];
   return problems.length === 0 ? undefined : problems.join(' ');

@@ -15,6 +15,7 @@ import { CopyButton } from '../shell/copy-button.tsx';
 import { JsonView } from '../shell/json-view.tsx';
 import { Moment } from '../shell/moment.tsx';
 import { Empty } from '../shell/notices.tsx';
+import { ThrownCode } from '../shell/thrown-code.tsx';
 import { useNow } from '../shell/use-now.ts';
 import { type RunStory, spoken } from '../story/run-story.ts';
 import { lasted, many, span } from '../story/words.ts';
@@ -98,6 +99,7 @@ export function SummaryTab({ node, tasks, task, chunks, story, decisions, input 
           <h3>Last error</h3>
           <pre className="errorbox-words">{task.lastError.message}</pre>
           <code>{task.lastError.code}</code>
+          <ThrownCode thrown={task.lastError.thrown} />
         </div>
       )}
     </>

@@ -6,6 +6,7 @@ import { useRead } from '../server/use-read.ts';
 import { JsonView } from '../shell/json-view.tsx';
 import { ErrorBox } from '../shell/notices.tsx';
 import { Panel } from '../shell/panel.tsx';
+import { ThrownCode } from '../shell/thrown-code.tsx';
 import { useNow } from '../shell/use-now.ts';
 import { reasonWords } from '../story/reason-words.ts';
 import type { RunStory } from '../story/run-story.ts';
@@ -47,6 +48,7 @@ export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
     <div className="now">
       {fault !== undefined && (
         <ErrorBox error={fault} title={status === 'failed' ? 'The run failed' : 'The run had an error'}>
+          <ThrownCode thrown={fault.thrown} />
           {failed.length > 0 && (
             <div className="flex flex-wrap gap-x-4 gap-y-1">
               {failed.map(node => (

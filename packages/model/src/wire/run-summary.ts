@@ -5,9 +5,10 @@ import { digest } from '../digest.ts';
 import { runId, sessionId } from '../ids.ts';
 import { json, text } from '../json.ts';
 import { guidedRunStatus, runStatus } from '../status/run-status.ts';
+import { thrownPlace } from '../thrown-place.ts';
 
 /** The stored reason why a run or a task failed. */
-export const wireFault = z.object({ class: text, code: text, message: text });
+export const wireFault = z.object({ class: text, code: text, message: text, thrown: thrownPlace.optional() });
 export type WireFault = z.infer<typeof wireFault>;
 
 const limit = z.int().nonnegative().optional();

@@ -8,6 +8,8 @@ export interface EffectCall {
   readonly run: () => unknown;
   readonly cleanup?: () => void;
   readonly source?: SourcePosition | undefined;
+  /** The keys that the render which made it read. */
+  readonly reads?: ReadonlySet<string> | undefined;
 }
 
 /** What a resumed run knows about an effect. */

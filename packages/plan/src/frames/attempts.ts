@@ -1,4 +1,4 @@
-import { thrownText, timerDue, truncateUtf8 } from '@signalbox/model';
+import { defined, issuesText, thrownText, timerDue, truncateUtf8 } from '@signalbox/model';
 import {
   classifyFailure,
   MAX_OWNER_DEATHS,
@@ -9,6 +9,8 @@ import {
   type TaskId,
 } from '@signalbox/runs';
 import type * as z from 'zod';
+import { notingReads } from '../errors/noted-reads.ts';
+import { thrownPlace } from '../errors/thrown-place.ts';
 import type { TaskContext, TaskProgress } from '../nodes/handlers.ts';
 import { workEntry } from '../nodes/node-kinds.ts';
 import { limitsOf, type RunnableNode, type SubPlanNode, type TaskNode, type TimerNode } from '../nodes/plan-node.ts';
@@ -235,10 +237,11 @@ async function doWork(
   timers: Timers,
 ): Promise<Attempt> {
   const { node } = request;
+  const reads = new Set<string>();
   let timedOut = false;
   let cancelTimer: (() => void) | undefined;
   try {
-    const work = execute(request);
+    const work = notingReads(reads, () => execute(request));
     if (timeoutMs === undefined) return await checked(node, clean(await work));
     // Work that ignores its signal must not hold up the run after its timeout.
     const overtime = new Promise<never>((_, reject) => {
@@ -251,7 +254,8 @@ async function doWork(
     });
     return await checked(node, clean(await Promise.race([work, overtime])));
   } catch (error) {
-    const why = taskErrorOf(error, task, timedOut, clean);
+    const thrown = thrownPlace(timedOut ? undefined : error, { element: node, reads }, clean);
+    const why = { ...taskErrorOf(error, task, timedOut, clean), ...defined({ thrown }) };
     // A child run that timed out is stopped, not started again.
     return failed(node.kind === 'subplan' && timedOut ? { ...why, class: 'terminal' } : why);
   } finally {
@@ -264,17 +268,16 @@ function checked(node: RunnableNode, outcome: TaskOutcome): Attempt | Promise<At
   if (outcome.kind !== 'done') return { outcome, value: undefined };
   const schema = 'schema' in node.code ? node.code.schema : undefined;
   if (schema === undefined) return { outcome, value: outcome.output };
-  return schema.safeParseAsync(outcome.output).then(parsed => parsedAttempt(outcome, parsed));
+  return schema.safeParseAsync(outcome.output).then(parsed => parsedAttempt(node, outcome, parsed));
 }
 
-function parsedAttempt(outcome: TaskOutcome, parsed: z.ZodSafeParseResult<unknown>): Attempt {
+function parsedAttempt(node: RunnableNode, outcome: TaskOutcome, parsed: z.ZodSafeParseResult<unknown>): Attempt {
   if (parsed.success) return { outcome, value: parsed.data };
-  const [issue] = parsed.error.issues;
-  const place = issue === undefined || issue.path.length === 0 ? 'The output' : issue.path.map(String).join('.');
   return failed({
     class: 'terminal',
     code: 'output-invalid',
-    message: truncateUtf8(`${place}: ${issue?.message ?? 'does not fit the schema'}`, MESSAGE_BYTES),
+    message: truncateUtf8(issuesText(parsed.error.issues, 'The output'), MESSAGE_BYTES),
+    ...defined({ thrown: thrownPlace(undefined, { element: node }, asGiven) }),
   });
 }
 

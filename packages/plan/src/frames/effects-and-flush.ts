@@ -1,7 +1,9 @@
-import { canonicalJson, type Json } from '@signalbox/model';
+import { canonicalJson, defined, type Json } from '@signalbox/model';
 import type { NodeKey } from '@signalbox/runs';
 import { ARTIFACT } from '../artifacts/artifact-book.ts';
 import { createEffectRegistry, type EffectCall, type EffectReport } from '../effects/effect-registry.ts';
+import { callAuthor } from '../errors/noted-reads.ts';
+import { thrownPlace } from '../errors/thrown-place.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import { asPlanError, EffectLoopError, PlanError } from '../plan-error.ts';
 import type { Renderer } from '../render/renderer.ts';
@@ -57,7 +59,9 @@ export function createEffectRound({ options, memory, queue, moment }: EngineBase
 
   const tell = ({ id, what, deps, held, error }: EffectReport) => {
     const fields = { node: id as NodeKey, effect: id, frame: lastFrame(memory) };
-    if (what === 'failed') ledger.event('effect.failed', { ...fields, error: error?.message ?? 'unknown' });
+    const thrown = error === undefined ? undefined : thrownPlace(error, {}, memory.clean);
+    if (what === 'failed')
+      ledger.event('effect.failed', { ...fields, error: error?.message ?? 'unknown', ...defined({ thrown }) });
     else ledger.event(what === 'ran' ? 'effect.ran' : 'effect.cleaned', fields);
     if (what === 'cleaned') return;
     const row = { status: what === 'ran' ? 'succeeded' : 'failed', iteration: 0, effect: { deps, held } } as const;
@@ -72,7 +76,13 @@ export function createEffectRound({ options, memory, queue, moment }: EngineBase
     },
     calls(activity, renderer) {
       const calls = [
-        ...activity.effects.map(({ id, data, code, source }) => ({ id, deps: data.deps, source, ...code })),
+        ...activity.effects.map(({ id, data, code, source, reads }) => ({
+          id,
+          deps: data.deps,
+          source,
+          reads,
+          ...code,
+        })),
         ...renderer.effects().map(call => ({ ...call, deps: memory.clean(call.deps), id: HOOK + call.id })),
       ];
       return recorded === undefined ? calls : calls.map(recorded);
@@ -91,7 +101,10 @@ export function createEffectRound({ options, memory, queue, moment }: EngineBase
       const ran = registry.run(calls, (id, code) => {
         const call = known.get(id);
         if (call !== undefined) runs.set(id, { count: (runs.get(id)?.count ?? 0) + 1, call });
-        const { value, keys } = queue.transact({ node: id, handler: 'effect', trigger: `effect.${id}` }, code);
+        const origin = { node: id, handler: 'effect', trigger: `effect.${id}` };
+        const { value, keys } = queue.transact(origin, () =>
+          callAuthor({ kind: 'effect', id, ...defined({ source: call?.source, reads: call?.reads }) }, code),
+        );
         written.set(id, new Set([...wroteOf(id), ...keys.map(writtenName)]));
         return value;
       });

@@ -1,3 +1,4 @@
+import { issuesText } from '@signalbox/model';
 import { type ArtifactBook, createArtifactBook } from '../artifacts/artifact-book.ts';
 import type { TreeNode } from '../nodes/tree-json.ts';
 import { type ErrorContext, PlanError } from '../plan-error.ts';
@@ -161,9 +162,8 @@ export function createEngine(options: PlanRunOptions, memory: RunMemory, links: 
   return {
     step(triggers) {
       if (input.success) return step(triggers);
-      const [issue] = input.error.issues;
-      const what = `${issue?.path.join('.')}: ${issue?.message}`;
-      return ending.finish(failedWith(new PlanError('plan/input-invalid', what, { context: { run } })));
+      const what = issuesText(input.error.issues, 'the input');
+      return ending.finish(failedWith(new PlanError('plan/input-invalid', what, { context: { run } }), memory.clean));
     },
     tree: view.shown,
     async close() {

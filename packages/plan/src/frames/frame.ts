@@ -105,7 +105,7 @@ export function createFrames(parts: EngineParts): Engine['step'] {
 
     phases.enter('render', index);
     const settled = rendered();
-    if (settled instanceof PlanError) return ending.finish(failedWith(settled));
+    if (settled instanceof PlanError) return ending.finish(failedWith(settled, memory.clean));
     const { activity } = settled;
     phases.note(() => ({ reads: [...view.renderer.reads], nodes: countNodes(settled.tree) }));
 
@@ -158,7 +158,7 @@ export function createFrames(parts: EngineParts): Engine['step'] {
     }
     if (evidence !== undefined) {
       const loop = effects.loop();
-      return ending.finish(loop === undefined ? { status: 'stalled', evidence } : failedWith(loop));
+      return ending.finish(loop === undefined ? { status: 'stalled', evidence } : failedWith(loop, memory.clean));
     }
 
     phases.enter('execute', index);
@@ -172,7 +172,7 @@ export function createFrames(parts: EngineParts): Engine['step'] {
     const changed = await flush();
     phases.end();
 
-    if (failed !== undefined) return ending.finish(failedWith(failed));
+    if (failed !== undefined) return ending.finish(failedWith(failed, memory.clean));
     if (signals.isDue) request('signal');
     if (changed || settled.goesOn) request('state_flush');
     else if (view.renderer.isStale) request('timer');

@@ -1,5 +1,7 @@
-import { failure, thrownMessage } from '@signalbox/model';
+import { defined, failure, type ThrownPlace, thrownMessage } from '@signalbox/model';
 import type { NodeKey, Task, TaskError } from '@signalbox/runs';
+import { callAuthor } from '../errors/noted-reads.ts';
+import { thrownPlace } from '../errors/thrown-place.ts';
 import type { HandlerName, NodeHandlers, TaskFailure } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 import { PlanError, planFailure } from '../plan-error.ts';
@@ -49,7 +51,7 @@ export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operato
     const trigger = `${node.kind}.${handler.slice(2).toLowerCase()}`;
     try {
       const { transaction } = queue.transact({ node: node.id, handler, trigger }, () => {
-        const made = code(value);
+        const made = callAuthor(node, () => code(value));
         if (!(made instanceof Promise)) return;
         made.catch(() => {});
         throw new PlanError(
@@ -71,12 +73,18 @@ export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operato
     }
   };
 
+  const noteThrown = (node: string, thrown: ThrownPlace | undefined) => {
+    if (thrown === undefined) memory.thrown.delete(node);
+    else memory.thrown.set(node, thrown);
+  };
+
   const succeeded = (node: RunnableNode, task: Task, value: unknown) => {
     setRecord(node.id, { status: 'succeeded' });
     call(node, task, 'onFinished', value);
   };
 
-  const hasFailed = (node: RunnableNode, task: Task, { code, message, class: kind }: TaskError) => {
+  const hasFailed = (node: RunnableNode, task: Task, { code, message, class: kind, thrown }: TaskError) => {
+    noteThrown(node.id, thrown);
     setRecord(node.id, { status: 'failed', reason: `${code}: ${message}` });
     const error = failure('plan/task-failed', {
       message: `Node ${node.id} failed: ${message}`,
@@ -163,9 +171,11 @@ export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operato
         const fields = { node: node.id as NodeKey, handler, frame, task: task.id };
         if (error === undefined) ledger.event('handler.ran', fields);
         else {
-          ledger.event('handler.failed', { ...fields, error: error.message });
+          const thrown = thrownPlace(error, { element: node }, memory.clean);
+          ledger.event('handler.failed', { ...fields, error: error.message, ...defined({ thrown }) });
           const isEnd = handler === 'onFinished' || handler === 'onError';
           const reason = planFailure(error, 'plan/handler-failed').message;
+          if (isEnd) noteThrown(node.id, thrown);
           if (isEnd) setRecord(node.id, { status: 'failed', reason, unhandled: true });
         }
       }

@@ -1,4 +1,4 @@
-import { type Json, type Timestamp, thrownMessage, tryCanonicalJson } from '@signalbox/model';
+import { issuesText, type Json, type Timestamp, thrownMessage, tryCanonicalJson } from '@signalbox/model';
 import type * as z from 'zod';
 import type { ArtifactAccess } from '../artifacts/artifact-access.ts';
 import type { PlanContext, QueryAccess, WriteOptions } from '../context.ts';
@@ -125,9 +125,16 @@ export function stateFault(plan: AnyPlan, key: string, value: Json): string | un
   const fits = parsedBy(schema, value);
   if (typeof fits === 'string') return `'${key}' cannot be checked, its schema in plan ${plan.name} throws: ${fits}`;
   if (fits.success) return undefined;
-  const [issue] = fits.error.issues;
-  const place = [key, ...(issue?.path.map(String) ?? [])].join('.');
-  return `'${place}' does not fit the state of plan ${plan.name}: ${issue?.message}`;
+  const [first, ...more] = fits.error.issues;
+  const place = [key, ...(first?.path.map(String) ?? [])].join('.');
+  const others =
+    more.length === 0
+      ? ''
+      : `; ${issuesText(
+          more.map(issue => ({ ...issue, path: [key, ...issue.path] })),
+          key,
+        )}`;
+  return `'${place}' does not fit the state of plan ${plan.name}: ${first?.message}${others}`;
 }
 
 /** The result of an author's schema, or what it threw: refinements are code. */

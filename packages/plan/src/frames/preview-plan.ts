@@ -3,6 +3,7 @@ import {
   type Clock,
   type ErrorEnvelope,
   err,
+  issuesText,
   type Json,
   ok,
   type Result,
@@ -64,8 +65,7 @@ export function previewPlan(
 ): Result<PlanPreview, ErrorEnvelope<PlanErrorCode>> {
   const accepted = plan.input.safeParse(input);
   if (!accepted.success) {
-    const [issue] = accepted.error.issues;
-    return err(planFailure(new PlanError('plan/input-invalid', `${issue?.path.join('.')}: ${issue?.message}`)));
+    return err(planFailure(new PlanError('plan/input-invalid', issuesText(accepted.error.issues, 'the input'))));
   }
   const plain = frozen(accepted.data);
   const now = timestampOf(clock);

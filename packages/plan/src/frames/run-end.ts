@@ -1,5 +1,8 @@
+import { defined } from '@signalbox/model';
 import type { TaskError } from '@signalbox/runs';
+import { thrownPlace } from '../errors/thrown-place.ts';
 import { type PlanError, planFailure } from '../plan-error.ts';
+import type { CleanData } from '../state/clean-data.ts';
 import type { Activity, Structure } from '../structure/structure.ts';
 import type { EngineParts } from './engine.ts';
 import { DEFAULT_IDLE_MS, type RunEnd } from './engine-options.ts';
@@ -89,17 +92,20 @@ export function createEnding({ base, phases, view, code, work, book }: Omit<Engi
   };
 }
 
-export function failedWith(error: PlanError): Extract<RunEnd, { readonly status: 'failed' }> {
+export function failedWith(error: PlanError, clean: CleanData): Extract<RunEnd, { readonly status: 'failed' }> {
   const { code, message } = planFailure(error);
-  return { status: 'failed', error: { class: 'terminal', code, message } };
+  const thrown = thrownPlace(error, {}, clean);
+  return { status: 'failed', error: { class: 'terminal', code, message, ...defined({ thrown }) } };
 }
 
-function nodeFailure({ records }: RunMemory, structure: Structure): TaskError {
+function nodeFailure({ records, thrown }: RunMemory, structure: Structure): TaskError {
   const failed = ['failed', 'abandoned', 'canceled'];
   const isFailed = ([id]: readonly [string, unknown]) =>
     structure.signatureOf(id) !== undefined && failed.includes(structure.statusOf(id));
   const [id, record] = [...records].find(isFailed) ?? [];
   // The thrown text says what it is.
   const reason = record?.reason?.replace(/^threw: (Error: )?/, '') ?? `it was ${record?.status ?? 'lost'}`;
-  return { class: 'terminal', code: 'plan/task-failed', message: `Node ${id ?? '?'} failed: ${reason}` };
+  const place = thrown.get(id ?? '');
+  const message = `Node ${id ?? '?'} failed: ${reason}`;
+  return { class: 'terminal', code: 'plan/task-failed', message, ...defined({ thrown: place }) };
 }

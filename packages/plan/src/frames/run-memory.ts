@@ -1,4 +1,4 @@
-import type { ArtifactId, Clock, Json, RunId } from '@signalbox/model';
+import type { ArtifactId, Clock, Json, RunId, ThrownPlace } from '@signalbox/model';
 import {
   hasRunEnded,
   type IntervalSpace,
@@ -57,6 +57,8 @@ export interface RunMemory {
   readonly children: readonly RunRecord[];
   /** Runs of sub-plans that failed in their plan, not in their work: they can continue. */
   readonly broken: ReadonlySet<RunId>;
+  /** Where the author's code threw, by node; of failures in this process. */
+  readonly thrown: Map<string, ThrownPlace>;
   /** The last three, oldest first. */
   lastChanges: readonly StateChange[];
   nextFrame: number;
@@ -158,6 +160,7 @@ export async function loadMemory(source: MemorySource): Promise<RunMemory> {
     broken: record?.status === 'failed' ? await brokenOf(reader, children, isCorrected) : new Set(),
     areLimitsChanged: false,
     children: children.filter(({ origin, status }) => origin?.kind === 'sub-plan' && !hasRunEnded(status)),
+    thrown: new Map(),
     lastChanges: [],
     nextFrame: frames,
     record,

@@ -2,6 +2,7 @@ import { failure } from '@signalbox/model';
 import { hasRunEnded } from '@signalbox/runs';
 import type { TreeNode } from '../nodes/tree-json.ts';
 import { asPlanError } from '../plan-error.ts';
+import { asGiven } from '../state/clean-data.ts';
 import { type Command, createCommandBox } from './command.ts';
 import { endUndriven } from './end-undriven.ts';
 import { createEngine } from './engine.ts';
@@ -66,8 +67,9 @@ function drivePlan(options: PlanRunOptions, depth: number): DrivenRun {
     }
   };
   /** Handles anything that the author's code made the engine throw: uncommitted changes did not happen. */
+  const clean = options.secrets?.data ?? asGiven;
   const failWith = async (thrown: unknown): Promise<RunEnd> => {
-    const failed = failedWith(asPlanError(thrown, 'plan/render-failed', { run: options.run }));
+    const failed = failedWith(asPlanError(thrown, 'plan/render-failed', { run: options.run }), clean);
     const record = await options.reader.run(options.run);
     if (record === undefined || hasRunEnded(record.status)) return failed;
     const ended = await endUndriven(options, record, failed, { action: 'terminate', by: 'signalbox' });

@@ -1,5 +1,7 @@
-import { err, type Json, ok, type Result, thrownMessage } from '@signalbox/model';
+import { defined, err, type Json, ok, type Result, thrownMessage } from '@signalbox/model';
 import type { NodeKey, RunReader } from '@signalbox/runs';
+import { callAuthor } from '../errors/noted-reads.ts';
+import { thrownPlace } from '../errors/thrown-place.ts';
 import { ROOT_ID } from '../nodes/node-id.ts';
 import type { AnyPlan, PlanSignal } from '../plan-definition.ts';
 import { asPlanError, PlanError } from '../plan-error.ts';
@@ -63,7 +65,10 @@ export function createSignals({ options, memory, queue }: EngineBase, context: u
     const trigger = `signal.${name}`;
     try {
       const { transaction } = queue.transact({ node: ROOT_ID, handler: trigger, trigger }, () => {
-        const made: unknown = signal.handle(fitting(name, signal.schema, payload) as never, context as never);
+        const fitted = fitting(name, signal.schema, payload);
+        const made: unknown = callAuthor({ kind: `signal ${name}` }, () =>
+          signal.handle(fitted as never, context as never),
+        );
         if (!(made instanceof Promise)) return;
         made.catch(() => {});
         throw new PlanError('plan/handler-failed', `the handler of signal '${name}' must not be async`);
@@ -100,7 +105,10 @@ export function createSignals({ options, memory, queue }: EngineBase, context: u
         const error = thrown ?? failed.get(transaction ?? Number.NaN);
         const fields = { node: ROOT_ID as NodeKey, handler, frame };
         if (error === undefined) memory.ledger.event('handler.ran', fields);
-        else memory.ledger.event('handler.failed', { ...fields, error: error.message });
+        else {
+          const thrown = thrownPlace(error, {}, memory.clean);
+          memory.ledger.event('handler.failed', { ...fields, error: error.message, ...defined({ thrown }) });
+        }
       }
       ran = [];
     },

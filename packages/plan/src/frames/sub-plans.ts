@@ -1,4 +1,4 @@
-import type { RunId } from '@signalbox/model';
+import { defined, type RunId } from '@signalbox/model';
 import { type NewRun, type NodeKey, type RunRecord, subPlanRunId, type TaskError } from '@signalbox/runs';
 import type { SubPlanNode } from '../nodes/plan-node.ts';
 import { isLimited } from './commits-ahead.ts';
@@ -99,7 +99,8 @@ export function createSubPlans({ options, memory, depth, startChild, later }: En
       const known = await reader.run(id);
       const ended = endedBefore(id, known, isRevived);
       if (ended !== undefined) return ended;
-      if (isEnding) return failed('sub_plan_lost', `Run ${run} ended before its child ${id} began.`, 'retryable');
+      if (isEnding)
+        return failed('sub_plan_lost', `Run ${run} ended before its child ${id} began.`, { class: 'retryable' });
       const { create: _, isNew: __, ...ports } = options;
       const created = known === undefined ? { create: newChild(node, request) } : {};
       const driven = startChild(
@@ -173,7 +174,7 @@ function endedBefore(id: RunId, known: RunRecord | undefined, isRevived: boolean
   switch (known?.status) {
     case 'failed': {
       const why = known.error?.message ?? 'for an unknown reason';
-      return isRevived ? undefined : failed('sub_plan_failed', `Run ${id} failed: ${why}`);
+      return isRevived ? undefined : failed('sub_plan_failed', `Run ${id} failed: ${why}`, known.error);
     }
     case 'stopped':
       return isRevived ? undefined : failed('sub_plan_stopped', `Run ${id} was stopped: ${known.stopReason ?? ''}`);
@@ -193,16 +194,17 @@ function outcomeOf(id: RunId, end: RunEnd): TaskOutcome {
     case 'paused':
       return { kind: 'blocked', reason: 'sub_plan_paused' };
     case 'failed':
-      return failed('sub_plan_failed', `Run ${id} failed: ${end.error.message}`);
+      return failed('sub_plan_failed', `Run ${id} failed: ${end.error.message}`, end.error);
     case 'stopped':
       return failed('sub_plan_stopped', `Run ${id} was stopped: ${end.reason}`);
     case 'stalled':
       return failed('sub_plan_stalled', `Run ${id} stalled: ${end.evidence.summary}`);
     case 'lost':
-      return failed('sub_plan_lost', `Run ${id} was let go: ${end.error.message}`, 'retryable');
+      return failed('sub_plan_lost', `Run ${id} was let go: ${end.error.message}`, { class: 'retryable' });
   }
 }
 
-function failed(code: string, message: string, kind: TaskError['class'] = 'terminal'): TaskOutcome {
-  return { kind: 'failed', error: { class: kind, code, message } };
+function failed(code: string, message: string, why: Partial<TaskError> = {}): TaskOutcome {
+  const { class: kind = 'terminal', thrown } = why;
+  return { kind: 'failed', error: { class: kind, code, message, ...defined({ thrown }) } };
 }

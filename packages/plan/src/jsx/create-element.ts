@@ -1,7 +1,9 @@
+import { defined } from '@signalbox/model';
 import type { NodeKind } from '../nodes/node-kind.ts';
 import { isRunnableKind } from '../nodes/node-kind.ts';
 import { elementEntry } from '../nodes/node-kinds.ts';
 import { EventValidationError, PlanError, type SourcePosition } from '../plan-error.ts';
+import { currentReads } from '../render/tracked.ts';
 import {
   type ChildFunction,
   type ElementType,
@@ -42,7 +44,7 @@ export function createElement(
     checkHandlers(type.kind, tagOf(type), props, source);
     const checked = checkProps(type.kind, tagOf(type), props, source);
     checkSlots(type.kind, tagOf(type), slots, source);
-    return plainElement({ type, key, props: checked, slots, source });
+    return plainElement({ type, key, props: checked, slots, source, ...defined({ reads: currentReads() }) });
   }
   if (type === Fragment) return plainElement({ type, key, props: {}, slots, source });
   return plainElement({ type, key, props: { ...props, ...passedOn(slots, source) }, slots: [], source });

@@ -10,6 +10,8 @@ export interface PlanElement {
   readonly props: Readonly<Record<string, unknown>>;
   readonly slots: readonly Slot[];
   readonly source: SourcePosition | undefined;
+  /** The keys that the render which made it reads. */
+  readonly reads?: ReadonlySet<string> | undefined;
 }
 
 /** One written position among children. An empty one holds its place, so that its siblings keep their identity. */

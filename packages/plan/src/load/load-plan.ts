@@ -3,6 +3,7 @@ import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Digest, type ErrorEnvelope, err, ok, type Result, thrownMessage } from '@signalbox/model';
+import { noteAuthorFile } from '../errors/author-files.ts';
 import type { Timers } from '../frames/frame-scheduler.ts';
 import { type AnyPlan, isPlan } from '../plan-definition.ts';
 import { PlanError, type PlanErrorCode, planFailure, type SourcePosition } from '../plan-error.ts';
@@ -66,7 +67,10 @@ export async function loadPlan(
 ): Promise<Result<LoadedPlan, ErrorEnvelope<PlanErrorCode>>> {
   const absolute = path.resolve(file);
   const fault = fileFault(absolute);
-  if (fault !== undefined) return err(planFailure(new PlanError('plan/load-failed', fault)));
+  if (fault !== undefined) {
+    const suggestion = 'Check the path of the plan.';
+    return err(planFailure(new PlanError('plan/load-failed', fault, { suggestion })));
+  }
   const real = isPlace ? absolute : realpathSync(absolute);
   if (!SOURCES.includes(path.extname(real))) return err(planFailure(new PlanError('plan/not-a-plan', notSource(file))));
   const contents = readPlace(real);
@@ -131,7 +135,10 @@ async function load(
   const packages = new Map<string, string>();
   loads += 1;
   const url = markedUrl(entry, String(loads), {
-    file: (name, contents) => files.set(name, contents),
+    file(name, contents) {
+      files.set(name, contents);
+      noteAuthorFile(name, contents);
+    },
     package: (name, manifest) => packages.set(name, manifest),
     ...given,
     cache,
@@ -176,9 +183,11 @@ function loadError(error: unknown, entry: string, files: ReadonlySet<string>): P
   if (error instanceof PlanError) return error;
   const text = error instanceof Error ? `${error.name}: ${untold(error)}` : thrownMessage(error);
   const source = error instanceof Error ? positionIn(error, files) : undefined;
+  const isMissing = (error as Partial<NodeJS.ErrnoException> | null)?.code === 'ERR_MODULE_NOT_FOUND';
   return new PlanError('plan/load-failed', source === undefined ? `${text} (in ${entry})` : text, {
     source,
     cause: error,
+    ...(isMissing && { suggestion: 'Correct the import, or install the package beside the plan.' }),
   });
 }
 

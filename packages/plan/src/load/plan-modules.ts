@@ -19,6 +19,7 @@ export interface ModuleWitness {
   readonly cache?: CompileCache | undefined;
 }
 
+const STACK_FRAMES = 40;
 const MARK = 'signalbox-load';
 const VIRTUAL = 'signalbox-runtime:';
 const RUNTIME = Symbol.for('signalbox.plan.runtime');
@@ -55,6 +56,8 @@ export function markedUrl(file: string, load: string, witness: ModuleWitness): s
 
 function register(): void {
   process.setSourceMapsEnabled(true);
+  // The author's frames come after those of the packages that they called.
+  Error.stackTraceLimit = Math.max(Error.stackTraceLimit, STACK_FRAMES);
   (globalThis as Record<symbol, unknown>)[RUNTIME] = parts;
   registerHooks({
     resolve(specifier, context, nextResolve) {

@@ -13,6 +13,8 @@ interface Base<Kind extends NodeKind> {
   readonly data: NodeData<Kind>;
   readonly children: readonly PlanNode[];
   readonly source?: SourcePosition;
+  /** The keys that the render which made it read. They belong to this process, like its code. */
+  readonly reads?: ReadonlySet<string> | undefined;
 }
 
 /** A node and the author's code on it. The code belongs to this process only; everything else is plain data. */

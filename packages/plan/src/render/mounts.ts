@@ -1,4 +1,5 @@
-import { thrownText } from '@signalbox/model';
+import { defined, thrownText } from '@signalbox/model';
+import { noteCircumstances } from '../errors/circumstances.ts';
 import { claimKey, slotsOf } from '../jsx/create-element.ts';
 import {
   type ChildFunction,
@@ -17,7 +18,7 @@ import type { NodeKind } from '../nodes/node-kind.ts';
 import { elementEntry, type RenderedKind } from '../nodes/node-kinds.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import { DEFAULT_MAX_ITERATIONS } from '../nodes/structure-kinds.ts';
-import { authorPosition, PlanError, RenderPhaseTaskError, type SourcePosition } from '../plan-error.ts';
+import { authorPosition, PlanError, RenderPhaseTaskError } from '../plan-error.ts';
 import { asGiven, type CleanData } from '../state/clean-data.ts';
 import { createIdClaims, type IdConflict } from './id-claims.ts';
 import { type Tracked, track } from './tracked.ts';
@@ -360,6 +361,7 @@ export function createMounts(iterationOf: (loop: string) => number, clean: Clean
         remember(code);
         mount.code = [...mount.code, code];
       } catch (error) {
+        noteCircumstances(error, { element: { kind: tagOf(element.type), source: element.source } });
         if (error instanceof PlanError) throw error;
         const what = thrownText(error);
         throw new PlanError('plan/render-failed', `<${tagOf(element.type)}> threw ${what}`, {
@@ -431,8 +433,8 @@ function flat(mounts: readonly SlotMount[]): readonly PlanNode[] {
   return mounts.flatMap(mount => mount?.nodes ?? []);
 }
 
-function at(element: PlanElement): { readonly source?: SourcePosition } {
-  return element.source === undefined ? {} : { source: element.source };
+function at({ source, reads }: PlanElement): Pick<PlanNode, 'source' | 'reads'> {
+  return defined({ source, reads });
 }
 
 function itemsOf(items: readonly never[], make: ChildFunction, element: PlanElement): readonly PlanElement[] {

@@ -1,6 +1,8 @@
 import { batch, effect, type Signal, signal } from '@preact/signals-core';
 import type { Json } from '@signalbox/model';
 import type { EffectCall } from '../effects/effect-registry.ts';
+import { noteCircumstances } from '../errors/circumstances.ts';
+import { readsOfCall } from '../errors/noted-reads.ts';
 
 /** Prefixes of read keys: loops, tables that a query waits for, queries, volatile state, files. */
 export const LOOP = 'loop:';
@@ -34,6 +36,7 @@ export function track<T>(evaluate: () => T, onStale: () => void): Tracked<T> {
     try {
       outcome = { value: evaluate() };
     } catch (thrown) {
+      noteCircumstances(thrown, { reads: found.reads });
       outcome = { thrown };
     } finally {
       reading = outer;
@@ -70,7 +73,7 @@ export function createReadable(space: string, initial: ReadonlyMap<string, Json>
   };
   return {
     read(key) {
-      reading?.reads.add(`${space}${key}`);
+      (reading?.reads ?? readsOfCall())?.add(`${space}${key}`);
       return reading === undefined ? values.get(key) : signalOf(key).value;
     },
     peek: key => values.get(key),
@@ -86,6 +89,11 @@ export function createReadable(space: string, initial: ReadonlyMap<string, Json>
     },
     entries: () => values,
   };
+}
+
+/** The keys that the piece being evaluated reads; undefined outside a render. */
+export function currentReads(): ReadonlySet<string> | undefined {
+  return reading?.reads;
 }
 
 /** True while a component, a condition or a body is being evaluated. */

@@ -1,3 +1,4 @@
+import type { ThrownPlace } from '@signalbox/model';
 import type { InternalEvent, InternalEventType } from './internal-event.ts';
 import type { AnyEvent } from './stored-event.ts';
 
@@ -21,6 +22,8 @@ interface EventFacts<Event> {
 const quiet = { level: 'debug', words: undefined, keepsFrame: false, isShown: false, isReplayed: false } as const;
 const plain = { ...quiet, level: 'info' } as const;
 const because = (text: string | undefined) => (text === undefined ? '' : `: ${text}`);
+const at = (thrown: ThrownPlace | undefined) =>
+  thrown === undefined ? '' : ` at ${thrown.file}:${thrown.line}:${thrown.column}`;
 
 /** Every kind of internal event. A new one does not compile until its entry is complete. */
 export const eventFacts = {
@@ -35,7 +38,7 @@ export const eventFacts = {
       return to === 'stalled' || to === 'stopped' ? 'warn' : 'info';
     },
     words: ({ from, to, stopReason, error }) =>
-      `the run went from ${from} to ${to}${because(stopReason)}${because(error?.message)}`,
+      `the run went from ${from} to ${to}${because(stopReason)}${because(error?.message)}${at(error?.thrown)}`,
     keepsFrame: ({ to }) => to === 'failed' || to === 'stalled' || to === 'stopped',
   },
   'frame.committed': {
@@ -60,14 +63,15 @@ export const eventFacts = {
   'task.ended': {
     level: ({ outcome }) => (outcome === 'error' ? 'error' : 'info'),
     words: ({ attempt, outcome, error }) =>
-      `attempt ${attempt} ended: ${outcome}${error === undefined ? '' : `, ${error.message}`}`,
+      `attempt ${attempt} ended: ${outcome}${error === undefined ? '' : `, ${error.message}${at(error.thrown)}`}`,
     keepsFrame: ({ outcome }) => outcome === 'error',
     isShown: true,
     isReplayed: true,
   },
   'task.retry': {
     level: 'warn',
-    words: ({ attempt, retryAt, error }) => `attempt ${attempt} failed, again at ${retryAt}: ${error.message}`,
+    words: ({ attempt, retryAt, error }) =>
+      `attempt ${attempt} failed, again at ${retryAt}: ${error.message}${at(error.thrown)}`,
     keepsFrame: true,
     isShown: true,
     isReplayed: true,
@@ -82,7 +86,7 @@ export const eventFacts = {
   'handler.ran': { ...quiet, isReplayed: true },
   'handler.failed': {
     level: 'error',
-    words: ({ frame, error }) => `handler failed in frame ${frame}: ${error}`,
+    words: ({ frame, error, thrown }) => `handler failed in frame ${frame}: ${error}${at(thrown)}`,
     keepsFrame: true,
     isShown: true,
     isReplayed: true,
@@ -92,7 +96,7 @@ export const eventFacts = {
   'effect.failed': {
     ...plain,
     level: 'error',
-    words: ({ frame, error }) => `effect failed in frame ${frame}: ${error}`,
+    words: ({ frame, error, thrown }) => `effect failed in frame ${frame}: ${error}${at(thrown)}`,
     keepsFrame: true,
   },
   'file.written': plain,

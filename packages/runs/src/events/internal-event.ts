@@ -10,6 +10,7 @@ import {
   runStatus,
   storageReason,
   text,
+  thrownPlace,
   timestamp,
 } from '@signalbox/model';
 import * as z from 'zod';
@@ -103,10 +104,10 @@ export const internalEvent = z.discriminatedUnion('type', [
   of('task.retry', { ...taskFields, error: taskError, retryAt: timestamp }),
   of('task.orphaned', { ...taskFields, action: z.enum(['retry', 'abandon', 'ask']) }),
   of('handler.ran', handlerFields),
-  of('handler.failed', { ...handlerFields, error: text }),
+  of('handler.failed', { ...handlerFields, error: text, thrown: thrownPlace.optional() }),
   of('effect.ran', effectFields),
   of('effect.cleaned', effectFields),
-  of('effect.failed', { ...effectFields, error: text }),
+  of('effect.failed', { ...effectFields, error: text, thrown: thrownPlace.optional() }),
   /** A plan's code wrote a file under its root. */
   of('file.written', {
     path: text.min(1),

@@ -1,4 +1,4 @@
-import { text, timestamp } from '@signalbox/model';
+import { text, thrownPlace, timestamp } from '@signalbox/model';
 import * as z from 'zod';
 import { ownerId } from '../ids.ts';
 
@@ -27,5 +27,7 @@ export const taskError = z.strictObject({
   retryAfterMs: z.int().nonnegative().optional(),
   /** Of `owner-gone`: the deaths in a row at which the task was running, oldest first. */
   deaths: z.array(ownerDeath).readonly().optional(),
+  /** Where the author's code threw; absent for other failures, and in logs from before this field existed. */
+  thrown: thrownPlace.optional(),
 });
 export type TaskError = z.infer<typeof taskError>;

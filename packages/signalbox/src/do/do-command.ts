@@ -17,7 +17,7 @@ import { othersRested } from '../owner/others-rested.ts';
 import type { RunOwner } from '../owner/run-owner.ts';
 import { withOwner } from '../owner/with-owner.ts';
 import { runViewOf } from '../run-view.ts';
-import { reportError, type Terminal } from '../terminal.ts';
+import { paintOf, reportError, type Terminal } from '../terminal.ts';
 import { answerInPlace, type InPlace } from './answer-in-place.ts';
 import { attemptsFor } from './do-agents.ts';
 import { doPlan } from './do-plan.ts';
@@ -147,7 +147,7 @@ async function done(
   const place: InPlace = { terminal, owner, ending, isNamed: attempts.length > 1 };
   const viewOf = (run: RunId) =>
     json
-      ? runViewOf(terminal, owner.reader, run, true)
+      ? runViewOf(terminal, owner.reader, run, true, { paint: paintOf(terminal), editor: '' })
       : talkView(terminal, {
           speakers: attempts.map(({ id }) => id),
           asked: decision => answerInPlace(place, decision),

@@ -56,7 +56,7 @@ async function reportOne(terminal: Terminal, reader: RunReader, run: RunRecord, 
       terminal.print(lines.join('\n'));
     }
     if (isDropped) terminal.print(`Dropped. Nothing of it is in ${shown(directory)}.`);
-    else terminal.print(describeEnd(run, await summaryOf(reader, run), paint));
+    else terminal.print(describeEnd(run, await summaryOf(reader, run), { paint, editor: '' }));
   }
   return isDropped ? exitCodes.done : exitCodeOfEnd(run.status);
 }
@@ -89,7 +89,7 @@ async function reportAll(terminal: Terminal, reader: RunReader, run: RunRecord, 
     terminal.print(compared.join('\n'));
   }
   if (kept !== undefined) terminal.print(becameOf(kept, all, { isUnfit, directory }));
-  terminal.print(describeEnd(run, await summaryOf(reader, run), paint));
+  terminal.print(describeEnd(run, await summaryOf(reader, run), { paint, editor: '' }));
   return code;
 }
 

@@ -3,7 +3,8 @@ import { type ErrorEnvelope, thisMachine, type WhyAnswer, why } from '@signalbox
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
 import { exitCodes } from '../exit-code.ts';
-import { type Paint, paintOf, shown } from '../terminal.ts';
+import { shown } from '../terminal.ts';
+import { describeThrown, type PlaceStyle, placeStyle } from '../thrown-report.ts';
 import { withReader } from '../with-reader.ts';
 
 export const defineWhy: DefineCommand = (command, { terminal, end }) => {
@@ -23,16 +24,19 @@ export const defineWhy: DefineCommand = (command, { terminal, end }) => {
           const { id } = run.value;
           const answers = await why(reader, id, node, thisMachine().clock);
           if (!answers.ok) return answers.error;
+          const style = placeStyle(terminal, flags.dataDir);
           if (flags.json)
             terminal.print(JSON.stringify({ run: id, ...(node !== undefined && { node }), answers: answers.value }));
-          else terminal.print(answers.value.flatMap(answer => describe(answer, paintOf(terminal))).join('\n'));
+          else terminal.print(answers.value.flatMap(answer => describe(answer, style)).join('\n'));
           return exitCodes.done;
         }),
       );
     });
 };
 
-function describe({ topic, text, command }: WhyAnswer, paint: Paint): readonly string[] {
+function describe({ topic, text, command, thrown }: WhyAnswer, style: PlaceStyle): readonly string[] {
+  const { paint } = style;
   const line = topic === 'unknown' ? paint.doubtful(shown(text)) : shown(text);
-  return [line, ...(command === undefined ? [] : [`  ${paint.faint(shown(command))}`])];
+  const place = describeThrown(thrown, style).map(told => `  ${told}`);
+  return [line, ...place, ...(command === undefined ? [] : [`  ${paint.faint(shown(command))}`])];
 }

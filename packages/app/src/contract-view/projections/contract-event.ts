@@ -36,6 +36,8 @@ import {
   type RunId,
   type RunPatch,
   type SaidEvent,
+  shortPlace,
+  type ThrownPlace,
   type Timestamp,
   type ToolId,
   toContractNodeStatus,
@@ -43,7 +45,7 @@ import {
   truncateUtf8,
   unreachable,
 } from '@signalbox/model';
-import type { AnyEvent, Decision, InternalEvent, TaskId } from '@signalbox/runs';
+import type { AnyEvent, Decision, InternalEvent, TaskError, TaskId } from '@signalbox/runs';
 import type { DomainEvent, EventOf } from '@signalbox/workflow/events';
 import { errorOfCall, inputOfCall, textOfAnswer } from './agent-words.ts';
 import { contractResolution, toolIdOf, toolOfDecision, wordsOfProposal } from './decision-tool.ts';
@@ -101,23 +103,23 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
       if (diff !== undefined) return told.artifact(diff);
       return progress(
         event.node,
-        event.error === undefined ? event.outcome : `${event.outcome}: ${event.error.message}`,
+        event.error === undefined ? event.outcome : `${event.outcome}: ${failureWords(event.error)}`,
       );
     }
     case 'task.retry':
-      return progress(event.node, `will be retried at ${event.retryAt}: ${event.error.message}`);
+      return progress(event.node, `will be retried at ${event.retryAt}: ${failureWords(event.error)}`);
     case 'task.orphaned':
       return progress(event.node, `lost its process: ${event.action}`);
     case 'handler.ran':
       return progress(event.node, `${event.handler} ran`);
     case 'handler.failed':
-      return progress(event.node, `${event.handler} failed: ${event.error}`);
+      return progress(event.node, `${event.handler} failed: ${event.error}${atPlace(event.thrown)}`);
     case 'effect.ran':
       return progress(event.node, `effect ${event.effect} ran`);
     case 'effect.cleaned':
       return progress(event.node, `effect ${event.effect} was cleaned up`);
     case 'effect.failed':
-      return progress(event.node, `effect ${event.effect} failed: ${event.error}`);
+      return progress(event.node, `effect ${event.effect} failed: ${event.error}${atPlace(event.thrown)}`);
     case 'file.written':
       return progress(event.node, `wrote ${event.path}`);
     case 'decision.asked':
@@ -415,6 +417,14 @@ function isContractEvent(event: AnyEvent): event is RunEvent {
 
 const SUMMARY_MAX_BYTES = 512;
 const MESSAGE_MAX_BYTES = 65_536;
+
+function failureWords({ message, thrown }: TaskError): string {
+  return `${message}${atPlace(thrown)}`;
+}
+
+function atPlace(thrown: ThrownPlace | undefined): string {
+  return thrown === undefined ? '' : ` (${shortPlace(thrown)})`;
+}
 
 function cut(words: string): string {
   return truncateUtf8(words, SUMMARY_MAX_BYTES);

@@ -82,15 +82,15 @@ export function failedAttempts(node: string, events: readonly AnyEvent[]): reado
   return events.flatMap((event): readonly WhyAnswer[] => {
     if (event.type === 'task.retry' && event.node === node) {
       const text = `Attempt ${event.attempt} failed with ${errorText(event.error)}; the next was due at ${event.retryAt}.`;
-      return [{ topic: 'attempt', text, at: event.ts, seq: event.seq }];
+      return [{ topic: 'attempt', text, at: event.ts, seq: event.seq, thrown: event.error.thrown }];
     }
     if (event.type === 'task.ended' && event.node === node && event.outcome === 'error') {
       const text = `Attempt ${event.attempt} failed with ${errorText(event.error)}, and was the last.`;
-      return [{ topic: 'attempt', text, at: event.ts, seq: event.seq }];
+      return [{ topic: 'attempt', text, at: event.ts, seq: event.seq, thrown: event.error?.thrown }];
     }
     if (event.type === 'handler.failed' && event.node === node) {
       const text = `Its handler ${event.handler} failed in frame ${event.frame}: ${event.error}.`;
-      return [{ topic: 'attempt', text, at: event.ts, seq: event.seq }];
+      return [{ topic: 'attempt', text, at: event.ts, seq: event.seq, thrown: event.thrown }];
     }
     return [];
   });

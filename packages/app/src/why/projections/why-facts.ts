@@ -1,4 +1,4 @@
-import type { Json, Timestamp } from '@signalbox/model';
+import type { Json, ThrownPlace, Timestamp } from '@signalbox/model';
 import { isStructuralKind } from '@signalbox/plan/kinds';
 import type { AnyEvent, Decision, FrameTrigger, RunRecord, Task, TransitionView } from '@signalbox/runs';
 
@@ -68,6 +68,8 @@ export interface WhyAnswer {
   readonly at?: Timestamp | undefined;
   /** The event that says it. */
   readonly seq?: number | undefined;
+  /** Where the author's code threw. */
+  readonly thrown?: ThrownPlace | undefined;
   /** The command to change it. */
   readonly command?: string | undefined;
 }

@@ -67,9 +67,10 @@ function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
   };
   const mend = `signalbox resume ${run.id} --use-current`;
   if (isPlanFault(run.error?.code)) {
+    const fault: WhyAnswer = { ...own, thrown: run.error?.thrown };
     const where = run.frames === 0 ? 'before its first frame' : `after frame ${run.frames - 1}`;
     const text = `Its plan failed, not a node: the plan's own code threw ${where}. Correct the plan, then resume the run.`;
-    return [own, { topic: 'failed', text, command: mend }];
+    return [fault, { topic: 'failed', text, command: mend }];
   }
   if (first === undefined || !('node' in first) || first.node === undefined) {
     return [own, unsaid('which node failed first')];
