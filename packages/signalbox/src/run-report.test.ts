@@ -7,8 +7,10 @@ import { describeEnd, describeEvent } from './run-report.ts';
 import type { RunSummary } from './run-summary.ts';
 import { describeTree } from './run-tree.ts';
 import { paintOf } from './terminal.ts';
+import { describeThrown } from './thrown-report.ts';
 
 const paint = paintOf(memoryTerminal());
+const style = { paint, editor: '' };
 const summary: RunSummary = {
   tasks: 3,
   retries: 0,
@@ -21,7 +23,7 @@ const summary: RunSummary = {
 };
 
 function end(run: Partial<RunRecord>, came: Partial<RunSummary> = {}): readonly string[] {
-  return describeEnd({ id: 'RUN', ...run } as RunRecord, { ...summary, ...came }, paint).split('\n');
+  return describeEnd({ id: 'RUN', ...run } as RunRecord, { ...summary, ...came }, style).split('\n');
 }
 
 it('a run that completed says what it came to', () => {
@@ -91,7 +93,7 @@ it.each([
 
 it('a run that is taken up says what changed since it was started, if anything did', () => {
   const resumed = (changed: readonly string[]) =>
-    describeEvent({ event: { type: 'run.resumed', changed } } as unknown as StoredEvent, node => node, paint);
+    describeEvent({ event: { type: 'run.resumed', changed } } as unknown as StoredEvent, node => node, style);
   expect(resumed([])).toBeUndefined();
   expect(resumed(['file plan.tsx', 'engine 1 → 2'])).toBe(
     '! changed since the run was last active: file plan.tsx, engine 1 → 2',
@@ -101,7 +103,7 @@ it('a run that is taken up says what changed since it was started, if anything d
 it('[P282] what waits for a time is told with that time', () => {
   const until = '2027-01-01T09:00:00.000Z' as NonNullable<Parameters<typeof describeTree>[0]['until']>;
   const blocked = { event: { type: 'node.status', node: 'nap', to: 'blocked', blockReason: `timer:${until}` } };
-  expect(describeEvent(blocked as unknown as StoredEvent, node => `timer ${node}`, paint)).toBe(
+  expect(describeEvent(blocked as unknown as StoredEvent, node => `timer ${node}`, style)).toBe(
     `… timer nap: waits until ${until}`,
   );
   const timer = { kind: 'timer', id: 'nap', status: 'blocked', data: {}, children: [], until } as const;
@@ -110,4 +112,33 @@ it('[P282] what waits for a time is told with that time', () => {
   expect(describeRun(run as unknown as RunRecord, until)).toBe(
     `RUN  running    plan  NOW  2 frames  waits until ${until}`,
   );
+});
+
+const thrown = {
+  file: '/plans/deep.ts',
+  line: 2,
+  column: 3,
+  code: { from: 1, text: 'one\n  two();\nthree' },
+  stack: ['inner (/plans/deep.ts:2:3)', 'run (/plans/plan.tsx:9:20)'],
+  element: { kind: 'task', id: 't', at: { file: '/plans/plan.tsx', line: 9, column: 5 } },
+  reads: ['draft'],
+};
+
+it('[X130] a run that failed in its code shows the place, the lines, the callers and the element', () => {
+  const error = { class: 'terminal', code: 'plan/task-failed', message: 'Node t failed: no', thrown } as const;
+  expect(end({ status: 'failed', error }).slice(2)).toEqual([
+    '  at /plans/deep.ts:2:3',
+    '      1 | one',
+    '    > 2 |   two();',
+    '        |   ^',
+    '      3 | three',
+    '  from run (/plans/plan.tsx:9:20)',
+    '  in task t (/plans/plan.tsx:9:5), having read draft',
+  ]);
+});
+
+it('[X130] a place opens the editor, in a terminal with colours', () => {
+  const coloured = { paint: paintOf(memoryTerminal(true)), editor: 'vscode://file/{file}:{line}:{column}' };
+  const link = '\u001b]8;;vscode://file/plans/deep.ts:2:3\u001b\\/plans/deep.ts:2:3\u001b]8;;\u001b\\';
+  expect(describeThrown(thrown, coloured)[0]).toBe(`at ${link}`);
 });
