@@ -1,11 +1,12 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { Bug } from '@signalbox/model';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { lz4Blocks } from './lz4-block.ts';
 
 /**
- * The stored form of a record's body. Bodies are alike, so they are compressed with a shared dictionary.
+ * The stored form of a record's body. Bodies are alike, so they are compressed with a shared dictionary: those of usual size fast, larger
+ * ones well.
  *
  * 1. Compression affects only size: the text is what is hashed, published, journaled and exported.
- * 2. The first byte of a compressed body names its dictionary. A dictionary is never edited: a better one is a new entry.
+ * 2. The first byte of a compressed body names its format and dictionary, which are never edited: a better one is a new entry.
  * 3. A body that would not shrink, or is too large to compress while others wait, is stored as text.
  * 4. A damaged cell reads as `UNREADABLE`, which is not a valid body: opening the record reports it. The inflated size is bounded, so a
  *    small cell cannot exhaust memory.
@@ -17,35 +18,46 @@ export const UNREADABLE = '';
 
 /** Compressing shorter bodies costs more than it saves. */
 const MIN_LENGTH = 128;
-/** Length of the text: in characters when writing, in bytes when reading. */
+/** Length of the text: in characters when writing, in bytes when reading. A character takes at most three bytes. */
 const MAX_LENGTH = 16 * 1024 * 1024;
+const MAX_USUAL_LENGTH = 32 * 1024;
 
-const NEWEST = 1;
+const DEFLATED = 1;
+const LZ4 = 2;
+/** An LZ4 block is preceded by its format and its checksum: it has none itself, and changed ones may be the same text. */
+const LZ4_HEAD = 5;
 
 export function cellOfBody(text: string): BodyCell {
-  const dictionary = dictionaries.get(NEWEST);
-  if (dictionary === undefined) throw new Bug('there is no newest dictionary');
   if (text.length < MIN_LENGTH || text.length > MAX_LENGTH / 3) return text;
-  const packed = deflateRawSync(text, { dictionary, ...FAST });
-  if (packed.length + 1 >= text.length) return text;
-  const cell = Buffer.allocUnsafe(packed.length + 1);
-  cell[0] = NEWEST;
-  packed.copy(cell, 1);
-  return cell;
+  const cell = text.length > MAX_USUAL_LENGTH / 3 ? deflated(text) : packed(text);
+  return cell.length < text.length ? cell : text;
 }
 
 export function bodyOfCell(cell: unknown): string {
   if (typeof cell === 'string') return cell;
   if (!(cell instanceof Uint8Array)) return UNREADABLE;
-  const dictionary = dictionaries.get(cell[0] ?? 0);
-  if (dictionary === undefined) return UNREADABLE;
   try {
-    const packed = cell.subarray(1);
-    const { buffer, engine } = inflated(packed, dictionary);
-    return engine.bytesWritten === packed.length ? utf8.decode(buffer) : UNREADABLE;
+    const bytes = cell[0] === LZ4 ? unpacked(cell) : inflated(cell);
+    return bytes === undefined ? UNREADABLE : utf8.decode(bytes);
   } catch {
     return UNREADABLE;
   }
+}
+
+function packed(text: string): Uint8Array {
+  const block = lz4.compress(text);
+  const cell = Buffer.allocUnsafe(LZ4_HEAD + block.length);
+  cell[0] = LZ4;
+  cell.writeUInt32LE(crc32(block), 1);
+  cell.set(block, LZ4_HEAD);
+  return cell;
+}
+
+function unpacked(cell: Uint8Array): Uint8Array | undefined {
+  const { buffer, byteOffset, length } = cell;
+  const block = cell.subarray(LZ4_HEAD);
+  if (length < LZ4_HEAD || new DataView(buffer, byteOffset).getUint32(1, true) !== crc32(block)) return undefined;
+  return lz4.decompress(block);
 }
 
 /** Measured: more effort saves 5% and costs 20%; most of the cost is the stream itself. */
@@ -53,13 +65,30 @@ const FAST = { level: 3, memLevel: 4, windowBits: 13, chunkSize: 2048 } as const
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Node's types promise a buffer for `info`, but it returns an object. */
-function inflated(packed: Uint8Array, dictionary: Buffer) {
-  const options = { dictionary, windowBits: FAST.windowBits, maxOutputLength: MAX_LENGTH, chunkSize: 4096, info: true };
-  return inflateRawSync(packed, options) as unknown as {
+function deflated(text: string): Uint8Array {
+  const body = deflateRawSync(text, { dictionary: firstDictionary, ...FAST });
+  const cell = Buffer.allocUnsafe(body.length + 1);
+  cell[0] = DEFLATED;
+  body.copy(cell, 1);
+  return cell;
+}
+
+function inflated(cell: Uint8Array): Uint8Array | undefined {
+  if (cell[0] !== DEFLATED) return undefined;
+  const body = cell.subarray(1);
+  const options = {
+    dictionary: firstDictionary,
+    windowBits: FAST.windowBits,
+    maxOutputLength: MAX_LENGTH,
+    chunkSize: 4096,
+    info: true,
+  };
+  // Node's types promise a buffer for `info`, but it returns an object.
+  const { buffer, engine } = inflateRawSync(body, options) as unknown as {
     readonly buffer: Buffer;
     readonly engine: { readonly bytesWritten: number };
   };
+  return engine.bytesWritten === body.length ? buffer : undefined;
 }
 
 /** Sample body texts: the rarest first, a plan step last. */
@@ -90,4 +119,5 @@ const FIRST_DICTIONARY = [
   '"events":[["task.ended",0,false],["state.changed",0],["handler.ran",0,"onFinished",1],["task.started",1],["node.status",1,"running"],["node.status",3,"idle"],["frame.committed"]]}',
 ].join('');
 
-const dictionaries: ReadonlyMap<number, Buffer> = new Map([[NEWEST, Buffer.from(FIRST_DICTIONARY)]]);
+const firstDictionary = Buffer.from(FIRST_DICTIONARY);
+const lz4 = lz4Blocks(firstDictionary, MAX_USUAL_LENGTH);
