@@ -78,6 +78,56 @@ const step = {
   guard: { run, epoch: 0, version: 5 },
 };
 
+/** How a run begins, and how it ends. */
+const beginning = {
+  writes: {
+    at,
+    run: {
+      kind: 'create',
+      run: {
+        driver: 'plan',
+        name: 'p',
+        tags: ['a'],
+        correlationId: 'c',
+        idempotencyKey: 'k',
+        workingDirectory: '/work',
+        source: {
+          root: '/work',
+          entry: '/work/plan.tsx',
+          files: [{ path: 'plan.tsx', digest }],
+          packages: [{ name: 'zod', version: '4.6.7' }],
+          gitCommit: 'abc',
+          engine: 'e',
+        },
+        status: 'running',
+        phase: 'EXECUTE',
+        mode: 'AUTO',
+        globalMode: 'IMPLEMENTATION',
+        input: { a: [1] },
+        limits: {},
+        seed: 7,
+        owner: 'me' as OwnerId,
+      },
+    },
+    events: [event('run.created', { id, ts: at, driver: 'plan', name: 'p', by: 'me' })],
+  },
+  guard: { run, epoch: 0, version: 0 },
+};
+const ending = {
+  writes: {
+    at,
+    run: { kind: 'change', change: { status: 'completed', phase: 'DONE', output: { a: [1] }, inputSeq: 32 } },
+    frame: step.writes.frame,
+    events: [
+      event('run.status', { from: 'running', to: 'completed' }),
+      event('run.phase', { phase: 'DONE' }),
+      ['frame.committed'],
+    ],
+  },
+  guard: step.guard,
+};
+const commits = [step, beginning, ending];
+
 const garbage = fc.oneof(
   fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true, withSparseArray: true }),
   fc.constantFrom(undefined, -1, 1.5, 2 ** 60, '', ' ', '\ud800', 'x'.repeat(2_000), Number.NaN, [], {}),
@@ -91,10 +141,18 @@ function placesOf(value: unknown, path: readonly (string | number)[] = []): (rea
   if (typeof value !== 'object' || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([name, inside]) => placesOf(inside, [...path, name]))];
 }
-const places = placesOf(step).filter(path => path.length > 0);
+const places = commits.flatMap(commit =>
+  placesOf(commit)
+    .filter(path => path.length > 0)
+    .map(path => ({ commit, path })),
+);
 
-function changedAt(path: readonly (string | number)[], how: 'replace' | 'remove' | 'add', value: unknown) {
-  const copy = structuredClone(step) as Record<string, unknown>;
+function changedAt(
+  { commit, path }: (typeof places)[number],
+  how: 'replace' | 'remove' | 'add',
+  value: unknown,
+): typeof step {
+  const copy = structuredClone(commit) as unknown as Record<string, unknown>;
   const parent = path.slice(0, -1).reduce<Record<string, unknown>>((part, name) => part[name] as never, copy);
   const name = String(path.at(-1));
   if (how === 'remove') delete parent[name];
@@ -104,8 +162,12 @@ function changedAt(path: readonly (string | number)[], how: 'replace' | 'remove'
 }
 
 describe('the quick check of a commit', () => {
-  it('[L16] takes what the steps of a plan write', () => {
-    expect(isKnownGood(step.writes as never, step.guard)).toBe(true);
+  it.each([
+    ['the steps of a plan write', step],
+    ['a run begins with', beginning],
+    ['a run ends with', ending],
+  ])('[L16] takes what %s', (_what, { writes, guard }) => {
+    expect(isKnownGood(writes as never, guard)).toBe(true);
   });
 
   it('[L16] takes nothing that the schemas refuse or change', () => {
@@ -115,15 +177,15 @@ describe('the quick check of a commit', () => {
         fc.constantFrom(...places),
         fc.constantFrom('replace', 'remove', 'add'),
         garbage,
-        (path, how, value) => {
-          const { writes, guard } = changedAt(path, how, value);
+        (place, how, value) => {
+          const { writes, guard } = changedAt(place, how, value);
           if (!isKnownGood(writes as never, guard as never)) return;
           taken += 1;
           expect(writeSet.safeParse(writes)).toEqual({ success: true, data: writes });
           expect(guardSchema.safeParse(guard)).toEqual({ success: true, data: guard });
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: 4_000 },
     );
     expect(taken).toBeGreaterThan(20);
   });

@@ -1,4 +1,4 @@
-import { nodeStatus, taskStatus } from '@signalbox/model';
+import { globalMode, nodeStatus, runMode, runPhase, runStatus, taskStatus } from '@signalbox/model';
 import type { Guard, WriteSet } from './commit.ts';
 import type { InternalEventType } from './events/internal-event.ts';
 import { frameTrigger } from './frames/frame.ts';
@@ -19,11 +19,12 @@ import {
   oneOf,
   record,
 } from './quick-checks.ts';
+import { newRun } from './run/run-record.ts';
 import { task } from './tasks/task.ts';
 
 /**
  * Whether a commit is certainly valid and unchanged by its schemas. False means unknown: the schemas decide. Covers only the shapes that
- * plan steps write over and over; a test compares it with the schemas.
+ * plan steps write over and over, and those with which a plain run begins and ends; a test compares it with the schemas.
  */
 export function isKnownGood(writes: WriteSet, guard: Guard): boolean {
   return isGuard(guard) && isWriteSet(writes);
@@ -115,8 +116,58 @@ const isTask = record(
   },
 );
 
+const isPath: Is = value => isLine(value) && ABSOLUTE.test(value as string);
+const isLine = hasLength(1, 4096);
+const ABSOLUTE = /^(?:\/|[A-Za-z]:[\\/])/;
+
+const isSource = record(
+  {
+    root: isPath,
+    entry: isName,
+    files: listOf(record({ path: isName, digest: isDigest })),
+    packages: listOf(record({ name: isName, version: isName })),
+    engine: isName,
+  },
+  { gitCommit: isName },
+);
+
+const isNewRun = record(
+  {
+    driver: oneOf(newRun.shape.driver.options),
+    name: hasLength(1, 256),
+    tags: value => Array.isArray(value) && value.length <= 64 && listOf(hasLength(1, 128))(value),
+    status: oneOf(newRun.shape.status.options),
+    phase: oneOf(runPhase.options),
+    mode: oneOf(runMode.options),
+    globalMode: oneOf(globalMode.options),
+    input: isJson,
+    limits: record({}),
+    seed: isCount,
+  },
+  {
+    correlationId: hasLength(1, 256),
+    idempotencyKey: hasLength(1, 256),
+    workingDirectory: isPath,
+    source: isSource,
+    owner: isOwner,
+  },
+);
+
+const isRunChange = record(
+  {},
+  { status: oneOf(runStatus.options), phase: oneOf(runPhase.options), output: isJson, inputSeq: isCount },
+);
+
+const isRun = byMember('kind', {
+  create: record({ kind: is('create'), run: isNewRun }),
+  change: record({ kind: is('change'), change: isRunChange }),
+});
+
 const taskFields = { task: isUuid, node: isNodeKey, iteration: isCount, attempt: isPositive };
 const isWholeEvent = byMember('type', {
+  'run.created': event('run.created', { driver: oneOf(newRun.shape.driver.options), name: isText }, { by: isText }),
+  'run.status': event('run.status', { from: oneOf(runStatus.options), to: oneOf(runStatus.options) }),
+  'run.phase': event('run.phase', { phase: oneOf(runPhase.options) }),
   'task.started': event('task.started', taskFields),
   'task.ended': event('task.ended', {
     ...taskFields,
@@ -155,6 +206,7 @@ const isEvent: Is = value => (Array.isArray(value) ? isShortEvent(value) : isWho
 const isWriteSet = record(
   { at: isTime },
   {
+    run: isRun,
     frame: isFrame,
     intervals: listOf(isInterval),
     transitions: listOf(isTransition),
@@ -166,7 +218,7 @@ const isWriteSet = record(
 const isGuard = record({ run: isUuid, epoch: isCount, version: isCount });
 
 function event(
-  type: InternalEventType,
+  type: InternalEventType | 'run.phase',
   required: Readonly<Record<string, Is>>,
   optional?: Readonly<Record<string, Is>>,
 ): Is {
