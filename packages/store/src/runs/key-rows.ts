@@ -18,30 +18,46 @@ export function keyRows(database: DatabaseSync): KeyRows {
   const last = database.prepare('select max(number) as number from keys where run = ?');
   const insert = database.prepare('insert into keys (run, number, key) values (?, ?, ?)');
   const known = new Map<string, number>();
+  /** Runs whose keys are all cached, and how many they have: nothing is read for a new key of theirs. */
+  const counts = new Map<number, number>();
 
   function numberOf(run: number, key: string): number | undefined {
-    const row = known.get(`${run} ${key}`) ?? find.get(run, key)?.number;
-    return row === undefined ? undefined : Number(row);
+    const cached = known.get(`${run} ${key}`);
+    if (cached !== undefined || counts.has(run)) return cached;
+    const row = find.get(run, key);
+    return row && Number(row.number);
   }
 
   function added(run: number, key: string): number {
-    const highest = last.get(run)?.number ?? null;
-    const number = highest === null ? 0 : Number(highest) + 1;
+    const number = counts.get(run) ?? nextIn(run);
     insert.run(run, number, key);
+    if (counts.has(run)) counts.set(run, number + 1);
     return number;
+  }
+
+  /** A run without keys is counted from now on. */
+  function nextIn(run: number): number {
+    const highest = last.get(run)?.number ?? null;
+    if (highest !== null) return Number(highest) + 1;
+    counts.set(run, 0);
+    return 0;
+  }
+
+  function clear(): void {
+    known.clear();
+    counts.clear();
   }
 
   return {
     numberOf,
     numbered(run, key) {
       const place = `${run} ${key}`;
-      const remembered = known.get(place);
-      if (remembered !== undefined) return remembered;
       const number = numberOf(run, key) ?? added(run, key);
-      if (known.size >= MAX_KNOWN) known.clear();
+      if (known.has(place)) return number;
+      if (known.size >= MAX_KNOWN) clear();
       known.set(place, number);
       return number;
     },
-    clear: () => known.clear(),
+    clear,
   };
 }
