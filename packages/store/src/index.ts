@@ -12,6 +12,7 @@ export {
   readOwner,
 } from './owner/owner-lock.ts';
 export { openQueries, type Queries } from './queries/open-queries.ts';
+export { type RunValues, readRunValues } from './queries/run-values.ts';
 export { openRepair, type Repair } from './repair/open-repair.ts';
 export type { RebuildReport } from './repair/rebuild-rows.ts';
 export { neededPart } from './retention/blob-names.ts';

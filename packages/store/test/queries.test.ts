@@ -1,5 +1,5 @@
-import { type ArtifactId, Bug, type Json } from '@signalbox/model';
-import { openQueries, type Queries } from '@signalbox/store';
+import { type ArtifactId, Bug, type Json, type RunId } from '@signalbox/model';
+import { openQueries, type Queries, readRunValues } from '@signalbox/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   asked,
@@ -122,5 +122,36 @@ describe('queries of plans', () => {
     expect(() => queries.query(sql, [])).toThrow(
       /not authorized|authorization denied|prohibited|incomplete input|may not be modified|readonly/,
     );
+  });
+});
+
+describe('the values of a run', () => {
+  it('[D387] are those of its last commit, as every reader has them', async () => {
+    const store = temporaryStore();
+    const file = databaseOf(store.home);
+    const { run, ...writer } = await startRun(store);
+    await startRun(store);
+    const spaces = ['node', 'status', 'state', 'read'] as const;
+    const large = 'x'.repeat(70_000);
+    for (let index = 0; index < 40; index++) {
+      const grown = Array.from({ length: index + 1 }, (_, n) => ({ n, text: `item ${n}` }));
+      await writer.write({
+        at: at(),
+        frame: frame(index),
+        intervals: [
+          interval('state', 'grows', index, set(grown)),
+          interval('state', 'large', index, set(large + index)),
+          interval('node', `n${index}`, index, set({ kind: 'task', index, data: {} })),
+          interval('read', `n${index}`, index, index % 2 === 0 ? set(true) : gone),
+        ],
+      });
+      const { frames, version, nextSeq } = (await store.run(run)) ?? {};
+      const found = readRunValues(file, run, spaces);
+      const expected = new Map<string, ReadonlyMap<string, Json>>();
+      for (const space of spaces) expected.set(space, await store.at(run, space, index + 1));
+      expect(found).toEqual({ ok: true, value: { frames, version, nextSeq, spaces: expected } });
+    }
+    expect(readRunValues(file, freshId<RunId>(), spaces)).toEqual({ ok: true, value: undefined });
+    expect(readRunValues(`${file}-none`, run, spaces)).toMatchObject({ ok: false, error: { code: 'store/missing' } });
   });
 });

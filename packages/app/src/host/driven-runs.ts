@@ -4,7 +4,6 @@ import { type RunEnd, stopUndriven } from '@signalbox/plan';
 import type { RunRecord } from '@signalbox/runs';
 import type { RateLimitDesk } from '../agents/rate-limit-desk.ts';
 import type { Halted, ThreadLost } from '../threads/plan-threads.ts';
-import type { ReadAhead } from '../threads/read-ahead.ts';
 import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import type { HostExecutor } from './host-executor.ts';
 import type { HostBase } from './open-run-host.ts';
@@ -36,7 +35,6 @@ interface HowToDrive {
 }
 
 export interface DrivenRunPorts {
-  readonly ahead: ReadAhead;
   readonly executor: HostExecutor;
   readonly rateLimits: RateLimitDesk;
 }
@@ -44,7 +42,7 @@ export interface DrivenRunPorts {
 /** How long the end of the process waits for runs to rest: longer than the grace period for their work. */
 const REST_GRACE_MS = 15_000;
 
-export function createDrivenRuns(base: HostBase, { ahead, executor, rateLimits }: DrivenRunPorts): DrivenRuns {
+export function createDrivenRuns(base: HostBase, { executor, rateLimits }: DrivenRunPorts): DrivenRuns {
   const { options, store, storage, machine, owner, secrets, threads, change } = base;
   const driven = new Map<RunId, Promise<RunEnd>>();
   let isClosed = false;
@@ -114,13 +112,9 @@ export function createDrivenRuns(base: HostBase, { ahead, executor, rateLimits }
         const source = kept.ok ? kept.value : first.source;
         return jobOf(run, { source, record: { ...record, ...(first.kept && { source: first.kept }) } });
       };
-      if (first.isNew !== true) ahead.begin(run);
       const finished = threads.drive(first, again).then(async end => secrets.filter.data(await settle(run, end)));
       driven.set(run, finished);
-      const rests = () => {
-        driven.delete(run);
-        ahead.end(run);
-      };
+      const rests = () => void driven.delete(run);
       finished.then(rests, rests);
     },
     finished: run => driven.get(run),

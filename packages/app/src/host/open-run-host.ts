@@ -33,7 +33,6 @@ import { createJournalWriter } from '../run-journal/journal-writer.ts';
 import { feedWithHeld, withHeld } from '../storage/held-runs.ts';
 import { createStorageDesk, type StorageDesk } from '../storage/storage-desk.ts';
 import { openPlanThreads, type PlanThreads, type PlanThreadsOptions } from '../threads/plan-threads.ts';
-import { createReadAhead } from '../threads/read-ahead.ts';
 import { threadHost } from '../threads/thread-host.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { createAnswers } from './answers.ts';
@@ -134,13 +133,11 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     secrets: filter,
     onVerdict: (run, verdict) => threads.limit(run, verdict),
   });
-  const ahead = createReadAhead(store);
   const threads = openPlanThreads(
     where =>
       threadHost({
         where,
         store,
-        ahead,
         clock: machine.clock,
         storage,
         executor,
@@ -182,7 +179,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     change: changeUndriven(storage, store, machine),
   };
 
-  const runs = createDrivenRuns(base, { ahead, executor, rateLimits });
+  const runs = createDrivenRuns(base, { executor, rateLimits });
   const { finished } = runs;
   const raise = createRaise({ ...base, finished });
   const answers = createAnswers(base, { raise, finished, stop: (...args) => act(...args), resume: run => resume(run) });

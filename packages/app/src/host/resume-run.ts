@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { type ErrorEnvelope, err, ok, type Result, timestampOf } from '@signalbox/model';
 import { isSamePlan, type RunRecord } from '@signalbox/runs';
 import type { Answers } from './answers.ts';
@@ -24,6 +25,7 @@ export function createResume(base: HostBase, runs: DrivenRuns, { raise, answers 
     const { useCurrent = false, anyFile = false, limits = {}, by } = request;
     const known = await store.run(run);
     if (known?.status === 'completed') return err(alreadyCompleted(run));
+    if (known !== undefined) threads.readValues(run, path.join(base.options.dataDirectory, 'db.sqlite'));
     const trusted = known === undefined ? ok(undefined) : await trust(known, request.trust, by);
     if (!trusted.ok) return trusted;
     if (known !== undefined && Object.keys(limits).length > 0) {

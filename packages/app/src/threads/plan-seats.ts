@@ -30,6 +30,8 @@ export interface PlanSeats {
   ): Promise<T | ThreadLost | undefined>;
   /** Starts a thread that will be needed. */
   warm(): void;
+  /** That thread, until it is used. */
+  warmed(): Seat | undefined;
   close(): void;
 }
 
@@ -73,6 +75,7 @@ export function createPlanSeats(newHost: (seat: () => Seat) => ThreadHost, optio
   const { timers, threadTime, threads, beatMs, memoryMb, cacheDirectory, secrets, launch } = options;
   const seats = new Set<Seat>();
   let isClosed = false;
+  let warmed: Seat | undefined;
 
   function newSeat(isOwn: boolean): Seat {
     const busy: Seat['busy'] = new Map();
@@ -125,7 +128,10 @@ export function createPlanSeats(newHost: (seat: () => Seat) => ThreadHost, optio
       return seat;
     },
     takeOwn: () => newSeat(true),
-    warm: () => void fresh(),
+    warm() {
+      warmed = fresh();
+    },
+    warmed: () => (warmed?.isUsed === true || warmed?.thread.isSilent === true ? undefined : warmed),
     async work(seat, who, silenceMs, work) {
       seat.busy.set(who, silenceMs);
       try {

@@ -47,6 +47,8 @@ export interface PlanThreads {
   drive(job: DriveJob, again: () => Promise<DriveJob>): Promise<DriveEnd | ThreadLost | Halted>;
   /** The result of the command; undefined if nothing drives the run. */
   command(run: RunId, command: RunCommand): Promise<CommandAnswer | undefined>;
+  /** The run is about to be driven: a thread that was started ahead for it reads its values. */
+  readValues(run: RunId, database: string): void;
   limit(run: RunId, verdict: StopVerdict): void;
   /** A run of a sub-plan is where its parent is. */
   adopt(run: RunId, parent: RunId, driven: boolean): void;
@@ -320,6 +322,9 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
       return 'ok' in told && told.ok && told.value === 'not-driven'
         ? ok(undefined)
         : (told as Result<SignalFault | undefined, ErrorEnvelope>);
+    },
+    readValues(run, database) {
+      seats.warmed()?.thread.calls.tell('readValues', run, database);
     },
     limit(run, verdict) {
       seatOf.get(run)?.thread.calls.tell('limit', run, verdict);

@@ -15,7 +15,7 @@ import {
   type TaskRequest,
 } from '@signalbox/plan';
 import type { RunReader, StopVerdict } from '@signalbox/runs';
-import { openQueries, type Queries } from '@signalbox/store';
+import { openQueries, type Queries, readRunValues } from '@signalbox/store';
 import { inputRefused } from '../host/input-refused.ts';
 import { thisMachine } from '../machine.ts';
 import { filterOf } from '../secrets/open-secrets.ts';
@@ -25,8 +25,10 @@ import { threadWorkspace } from '../workspaces/thread-workspace.ts';
 import { commitText } from './commit-message.ts';
 import { compiledFiles } from './compiled-files.ts';
 import { type LoadedPlans, loadedPlans } from './loaded-plans.ts';
+import { createOwnValues, TAKEN_SPACES } from './own-values.ts';
 import { connectPort } from './port-calls.ts';
-import { rowsOfText } from './read-ahead.ts';
+import { rowsOfText } from './rows-text.ts';
+
 import type { DriveJob, HostCalls, ReadMethod, RemoteRequest, RunCommand, ThreadCalls } from './thread-api.ts';
 import { data, guardThread, port } from './thread-guard.ts';
 
@@ -95,6 +97,7 @@ const calls: ThreadCalls = {
   replay: async job => (await import('../replay/replay-job.ts')).doReplay(plans, job, filter),
   verify: async ({ dataDirectory, run, expectHead }) =>
     (await import('../run-journal/verify-run.ts')).verifyRun(dataDirectory, run, expectHead),
+  readValues: (run, database) => values.read(run, database),
   drive,
   async command(run, command) {
     await loading.get(run);
@@ -116,11 +119,19 @@ const read =
   (method: ReadMethod) =>
   (...args: readonly unknown[]) =>
     host.call('read', method, args);
+const ofOwner = {
+  run: read('run'),
+  at: async (...args: readonly unknown[]) => rowsOfText((await host.call('read', 'at', args)) as string),
+  events: read('events'),
+} as unknown as RunReader;
+const values = createOwnValues(ofOwner, (run, database) => {
+  const found = readRunValues(database, run, TAKEN_SPACES);
+  return found.ok ? found.value : undefined;
+});
 /** The engine's reads of a run; everything else is the host's. */
 const reader = {
-  run: read('run'),
+  ...values,
   children: read('children'),
-  at: async (...args: readonly unknown[]) => rowsOfText((await host.call('read', 'at', args)) as string),
   transitions: read('transitions'),
   events: read('events'),
   tasks: read('tasks'),
@@ -187,6 +198,7 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     refused,
     workspace,
   } = job;
+  if (!isNew) values.read(run, database);
   const loaded = await plans.load(source);
   if (!loaded.ok) return loaded;
   verdicts.set(run, limit);

@@ -57,6 +57,8 @@ export interface ThreadCalls {
   replay(job: ReplayJob): Promise<Result<readonly RunReplay[], ErrorEnvelope>>;
   /** Checks the record of a run. */
   verify(job: VerifyJob): Promise<Result<RunReport, ErrorEnvelope>>;
+  /** The run is about to be driven here: reads its values from the database. */
+  readValues(run: RunId, database: string): void;
   /** Drives a run until it ends or cannot continue. Loads the plan if needed. */
   drive(job: DriveJob): Promise<DriveEnd>;
   /** Resolves when the command's effects are committed. */

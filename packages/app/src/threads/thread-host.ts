@@ -9,12 +9,11 @@ import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { commitMessage } from './commit-message.ts';
 import { withOwnerTime } from './owner-time.ts';
 import type { DrivenWhere } from './plan-threads.ts';
-import type { ReadAhead } from './read-ahead.ts';
+import { rowsText } from './rows-text.ts';
 import type { HostCalls, ReadMethod, ThreadHost } from './thread-api.ts';
 
 export interface ThreadHostPorts {
   readonly store: Store;
-  readonly ahead: Pick<ReadAhead, 'at'>;
   /** Stamps everything that a thread commits. */
   readonly clock: Clock;
   /** Where a thread's commits wait for space. */
@@ -40,7 +39,7 @@ const readable: readonly ReadMethod[] = [
  * of one plan cannot affect runs of others, whatever it sends.
  */
 export function threadHost(ports: ThreadHostPorts): ThreadHost {
-  const { store, ahead, clock, storage, executor, workspaces, where, onProgress, onSubRun, onTrace, onFramed } = ports;
+  const { store, clock, storage, executor, workspaces, where, onProgress, onSubRun, onTrace, onFramed } = ports;
   const going = new Map<string, AbortController>();
   /** The last commit of each run that is not stored yet. */
   const preparing = new Map<RunId, Promise<unknown>>();
@@ -71,7 +70,7 @@ export function threadHost(ports: ThreadHostPorts): ThreadHost {
       workspace: async (run, request) =>
         (await isOwn(run)) ? workWithFiles(workspaces, run, request) : err(notOwn(run)),
       async read(method, args) {
-        if (method === 'at') return ahead.at(...(args as Parameters<ReadAhead['at']>));
+        if (method === 'at') return rowsText(await store.at(...(args as Parameters<Store['at']>)));
         if (!readable.includes(method)) throw new Bug(`a thread asked to read ${method}`);
         return (store[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
       },

@@ -18,7 +18,7 @@ import type { StateChange } from '../plan-error.ts';
 import { createReadable, type Readable } from '../render/tracked.ts';
 import { asGiven, type CleanData } from '../state/clean-data.ts';
 import { frozen } from '../state/frozen.ts';
-import { isUnhandled, type NodeRecord, nodeRecord } from '../structure/node-record.ts';
+import { isUnhandled, type NodeRecord, nodeRecordOf } from '../structure/node-record.ts';
 import { createFrameDigest, type FrameDigest } from './frame-digest.ts';
 import { isNewVersion } from './plan-version.ts';
 import { createLedger, type Ledger } from './run-commit.ts';
@@ -91,18 +91,16 @@ export async function loadMemory(source: MemorySource): Promise<RunMemory> {
   const isCorrected = isNewVersion(record, source.source);
   const isEmpty = record === undefined || isNew;
   const frames = record?.frames ?? 0;
-  const spaces: readonly IntervalSpace[] = ['node', 'status', 'state', 'read'];
-  const known = new Map<IntervalSpace, ReadonlyMap<string, Json>>(
-    isEmpty ? [] : await Promise.all(spaces.map(async space => [space, await reader.at(run, space, frames)] as const)),
-  );
   const last = Math.max(0, frames - 1);
-  const count = isEmpty ? 0 : await transitionsOf(reader, run, last);
+  const { known, count, tasks, orphaned, children, artifacts } = isEmpty
+    ? NOTHING
+    : await storedOf(reader, run, { frames, last });
   const ledger = createLedger(clock, known, { frame: last, count });
   const digest = createFrameDigest();
   for (const [space, values] of known) {
     if (space !== 'read') for (const [key, value] of values) digest.set(space, key, digested(space, value));
   }
-  const records = new Map([...(known.get('status') ?? [])].map(([id, value]) => [id, nodeRecord.parse(value)]));
+  const records = new Map([...(known.get('status') ?? [])].map(([id, value]) => [id, nodeRecordOf(value)]));
   const state = new Map<string, Json>();
   for (const [key, value] of known.get('state') ?? []) {
     const plain = frozen(value);
@@ -132,9 +130,7 @@ export async function loadMemory(source: MemorySource): Promise<RunMemory> {
       );
     }
   }
-  const tasks = isEmpty ? [] : await reader.tasks(run, { status: ['pending', 'running', 'canceling'] });
   if (record?.origin?.kind === 'fork') beginAnew(records, tasks);
-  const children = isEmpty ? [] : await reader.children(run);
   const kinds = kindsOf(known.get('node'));
   return {
     state: createReadable('', state),
@@ -142,7 +138,7 @@ export async function loadMemory(source: MemorySource): Promise<RunMemory> {
     records,
     running: new Set([...(known.get('status') ?? [])].flatMap(([id, row]) => (isRunning(row) ? [id] : []))),
     tasks: new Map(tasks.map(task => [task.id, task])),
-    orphaned: isEmpty ? [] : [...(await reader.tasks(run, { status: ['orphaned'], effects: ['external'] }))],
+    orphaned: [...orphaned],
     unhandled: await unhandledOf(reader, run, records),
     repairable: isCorrected ? await repairableOf(reader, run, records, kinds) : new Set(),
     ledger,
@@ -155,7 +151,7 @@ export async function loadMemory(source: MemorySource): Promise<RunMemory> {
     ),
     formerNodes: kinds,
     formerReads: new Set(known.get('read')?.keys()),
-    artifacts: isEmpty ? new Set() : await artifactsOf(reader, run),
+    artifacts,
     limits: record?.limits ?? limits,
     broken: record?.status === 'failed' ? await brokenOf(reader, children, isCorrected) : new Set(),
     areLimitsChanged: false,
@@ -165,6 +161,38 @@ export async function loadMemory(source: MemorySource): Promise<RunMemory> {
     nextFrame: frames,
     record,
   };
+}
+
+/** What is stored of a run. */
+interface Stored {
+  readonly known: ReadonlyMap<IntervalSpace, ReadonlyMap<string, Json>>;
+  /** How many transitions the last frame has. */
+  readonly count: number;
+  /** Those that have not ended. */
+  readonly tasks: readonly Task[];
+  readonly orphaned: readonly Task[];
+  readonly children: readonly RunRecord[];
+  readonly artifacts: ReadonlySet<ArtifactId>;
+}
+
+const NOTHING: Stored = { known: new Map(), count: 0, tasks: [], orphaned: [], children: [], artifacts: new Set() };
+const SPACES: readonly IntervalSpace[] = ['node', 'status', 'state', 'read'];
+
+/** Reads everything at once: the reader may be in another thread. */
+async function storedOf(
+  reader: RunReader,
+  run: RunId,
+  { frames, last }: { readonly frames: number; readonly last: number },
+): Promise<Stored> {
+  const [known, count, tasks, orphaned, children, artifacts] = await Promise.all([
+    Promise.all(SPACES.map(async space => [space, await reader.at(run, space, frames)] as const)),
+    transitionsOf(reader, run, last),
+    reader.tasks(run, { status: ['pending', 'running', 'canceling'] }),
+    reader.tasks(run, { status: ['orphaned'], effects: ['external'] }),
+    reader.children(run),
+    artifactsOf(reader, run),
+  ]);
+  return { known: new Map(known), count, tasks, orphaned, children, artifacts };
 }
 
 /** The runs of sub-plans that can continue; with a corrected plan, those whose own work failed, too. */
@@ -189,7 +217,7 @@ async function brokenOf(
 /** Whether a failed run has handlers to call again, or work to repeat. */
 async function hasMore(reader: RunReader, { id, frames }: RunRecord, isCorrected: boolean): Promise<boolean> {
   const rows = await reader.at(id, 'status', frames);
-  const records = new Map([...rows].map(([node, row]) => [node, nodeRecord.parse(row)]));
+  const records = new Map([...rows].map(([node, row]) => [node, nodeRecordOf(row)]));
   if ([...records.values()].some(isUnhandled)) return true;
   if (!isCorrected) return false;
   return (await repairableOf(reader, id, records, kindsOf(await reader.at(id, 'node', frames)))).size > 0;

@@ -1,4 +1,4 @@
-import { type NodeStatus, nodeStatus } from '@signalbox/model';
+import { type Json, type NodeStatus, nodeStatus } from '@signalbox/model';
 import { retryPolicy } from '@signalbox/runs';
 import * as z from 'zod';
 
@@ -39,6 +39,20 @@ export const nodeRecord = z.strictObject({
   gone: z.literal(true).optional(),
 });
 export type NodeRecord = z.infer<typeof nodeRecord>;
+
+const STATUSES: ReadonlySet<unknown> = new Set(nodeStatus.options);
+
+/** The record in a status row. The schema reads only unusual ones: a run that is resumed has one for each of its nodes. */
+export function nodeRecordOf(row: Json): NodeRecord {
+  const { status, iteration, signature = '', ...rest } = (row ?? {}) as Partial<NodeRecord>;
+  const isUsual =
+    STATUSES.has(status) &&
+    Number.isSafeInteger(iteration) &&
+    (iteration as number) >= 0 &&
+    typeof signature === 'string' &&
+    Object.keys(rest).length === 0;
+  return isUsual ? { ...(row as unknown as NodeRecord) } : nodeRecord.parse(row);
+}
 
 /** Whether a handler failed at the end of the node's work, and is not yet called again. */
 export function isUnhandled({ unhandled, gone }: NodeRecord): boolean {
