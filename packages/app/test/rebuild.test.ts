@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@signalbox/model';
@@ -145,6 +145,43 @@ describe('repair', () => {
     markGoing(data, runs.slice(0, 1));
     expect(nobody()).toEqual(runs.slice(0, 1));
     expect(repair(data)).toMatchObject({ value: { ok: true, runs: runs.length - 1 } });
+  });
+
+  it('[A945] brings back what was in the write-ahead log of a killed owner, whatever is left of that', async () => {
+    const data = temporaryFolder();
+    const store = opened(data);
+    const old = await variedRun(store, 1);
+    store.checkpoint();
+    await Promise.all([2, 3, 4].map(seed => variedRun(store, seed)));
+    const before = withoutTokens(await everyAnswer(store));
+    const runs = (await store.runs({ limit: 1000 })).items.map(({ id }) => id);
+    for (const run of runs) expect(await deriveJournal(data, store, run)).toMatchObject({ ok: true });
+    const killed = path.join(temporaryFolder(), 'killed');
+    cpSync(data, killed, { recursive: true });
+    store.close();
+    const wal = path.join(killed, 'db.sqlite-wal');
+    const log = readFileSync(wal);
+    const kept = `${killed}-kept`;
+    cpSync(killed, kept, { recursive: true });
+    for (const [name, left] of [
+      ['gone', undefined],
+      ['empty', new Uint8Array()],
+      ['cut short', log.subarray(0, log.length >> 1)],
+      ['overwritten', Uint8Array.from(log).fill(0, log.length >> 2, log.length >> 1)],
+    ] as const) {
+      rmSync(killed, { recursive: true });
+      cpSync(kept, killed, { recursive: true });
+      chmodSync(killed, 0o700);
+      rmSync(path.join(killed, 'db.sqlite-shm'), { force: true });
+      if (left === undefined) rmSync(wal);
+      else writeFileSync(wal, left, { mode: 0o600 });
+      const { absent, behind } = journalsAhead(killed, { all: true });
+      const lacking = [...absent, ...behind];
+      expect([name, lacking.length > 0, lacking.includes(old)]).toEqual([name, true, false]);
+      expect([name, repair(killed)]).toMatchObject([name, { value: { ok: true, damaged: [], missing: [] } }]);
+      expect(await answersOf(killed)).toEqual(before);
+      expect(journalsAhead(killed, { all: true })).toEqual({ absent: [], behind: [] });
+    }
   });
 
   it('[A340] [A444] finds a page that was zeroed, and a file that is empty or cut short; journals bring all of it back', {
