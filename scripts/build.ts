@@ -48,7 +48,6 @@ const withTheirOwn = [...new Set(inlined.flatMap(name => [name, ...dependenciesO
 
 const { undeclared, misread, files } = await bundle({
   entries: {
-    all: path.join(published, 'src/programs/all.ts'),
     'echo-agent': path.join(packages, 'testkit/src/echo-agent/echo-agent.ts'),
     'replay-child': path.join(packages, 'app/src/replay/replay-child.ts'),
     'replay-bundle': path.join(published, 'src/bundles/replay-bundle.ts'),
@@ -60,6 +59,7 @@ const { undeclared, misread, files } = await bundle({
     'journal-worker': path.join(published, 'src/programs/journal-thread.ts'),
   },
   scripts: {
+    all: path.join(published, 'src/programs/all.ts'),
     ls: path.join(published, 'src/programs/ls.ts'),
     show: path.join(published, 'src/programs/show.ts'),
     run: path.join(published, 'src/programs/run.ts'),
