@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
+import { programEntry } from '../../../scripts/staleness.ts';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const main = programEntry();
 
 function place() {
   const cwd = mkdtempSync(path.join(tmpdir(), 'install-'));

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readOwner } from '@signalbox/app/host';
+import { openReader, type Reader, readOwner } from '@signalbox/app/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { entry, ownEnvironment, signalbox, temporaryFolder } from './program.ts';
 
@@ -37,33 +37,38 @@ function kill(child: ChildProcess): void {
     process.kill(-child.pid, 'SIGKILL');
 }
 
-async function until<T>(ask: () => T | undefined): Promise<T> {
+async function until<T>(ask: () => T | undefined | Promise<T | undefined>): Promise<T> {
   for (;;) {
-    const answer = ask();
+    const answer = await ask();
     if (answer !== undefined) return answer;
     await new Promise(resolve => setTimeout(resolve, 20));
   }
 }
 
 const ended = (child: ChildProcess) => new Promise<number | null>(resolve => child.once('close', resolve));
-const jsonLines = (text: string) =>
-  text
-    .trimEnd()
-    .split('\n')
-    .filter(line => line !== '')
-    .map(line => JSON.parse(line));
-/** The lines that a command lists; none if it fails because the owner is only just starting. */
-function listed(cwd: string, command: string) {
-  const { status, stdout } = signalbox([command, '--json'], { cwd });
-  return status === 0 ? jsonLines(stdout) : [];
+/** The lines that a command lists, as JSON. */
+function listed(cwd: string, command = 'ls') {
+  const { stdout } = signalbox([command, '--json'], { cwd });
+  const lines = stdout.split('\n').filter(line => line !== '');
+  return lines.map(line => JSON.parse(line));
 }
-const runsOf = (cwd: string) => listed(cwd, 'ls');
-const decisionsOf = (cwd: string) => listed(cwd, 'decisions');
 const dataOf = (cwd: string) => path.join(cwd, '.local/share/signalbox');
+/** Something of the database, read beside its owner; undefined while there is no database. */
+async function read<T>(cwd: string, ask: (reader: Reader) => Promise<T>): Promise<T | undefined> {
+  const reader = openReader({ path: path.join(dataOf(cwd), 'db.sqlite') });
+  if (!reader.ok) return undefined;
+  try {
+    return await ask(reader.value);
+  } finally {
+    reader.value.close();
+  }
+}
+const runsOf = async (cwd: string) => (await read(cwd, async reader => (await reader.runs()).items)) ?? [];
+const decisionsOf = async (cwd: string) => (await read(cwd, reader => reader.decisions({ status: ['open'] }))) ?? [];
 /** The run that a process began, once that process listens to others. */
 async function begun(cwd: string) {
   await until(() => readOwner(dataOf(cwd))?.url);
-  return until(() => runsOf(cwd).find(run => run.status === 'running'));
+  return until(async () => (await runsOf(cwd)).find(run => run.status === 'running'));
 }
 
 /** A task that goes on until a file is there. */
@@ -85,8 +90,10 @@ describe('a run whose process was killed', () => {
     const cwd = newPlace();
     writeFileSync(path.join(cwd, 'waiting.tsx'), WAITING);
     const owner = start(cwd, 'run', 'waiting.tsx');
-    const { id, interrupted } = await begun(cwd);
-    expect([interrupted, signalbox(['ls'], { cwd }).stdout]).toEqual([undefined, expect.stringContaining('running')]);
+    const { id } = await begun(cwd);
+    const [shown] = listed(cwd);
+    expect([shown.id, shown.status, shown.interrupted]).toEqual([id, 'running', undefined]);
+    expect(signalbox(['ls'], { cwd }).stdout).toContain('running');
     const over = ended(owner);
     kill(owner);
     await over;
@@ -95,12 +102,12 @@ describe('a run whose process was killed', () => {
       const [line] = signalbox(args, { cwd }).stdout.split('\n');
       expect(line).toMatch(new RegExp(`^${id}  interrupted  waiting  .*  ${words}$`));
     }
-    expect(runsOf(cwd)).toMatchObject([{ status: 'running', interrupted: true }]);
-    const shown = JSON.parse(signalbox(['show', id, '--json'], { cwd }).stdout);
-    expect(shown).toMatchObject({ run: { status: 'running' }, interrupted: true });
+    expect(listed(cwd)).toMatchObject([{ status: 'running', interrupted: true }]);
+    const found = JSON.parse(signalbox(['show', id, '--json'], { cwd }).stdout);
+    expect(found).toMatchObject({ run: { status: 'running' }, interrupted: true });
     writeFileSync(path.join(cwd, 'go'), '');
     expect(signalbox(['resume', id], { cwd })).toMatchObject({ status: 0 });
-    expect(runsOf(cwd)[0]).not.toHaveProperty('interrupted');
+    expect(listed(cwd)[0]).not.toHaveProperty('interrupted');
   });
 });
 
@@ -114,7 +121,7 @@ describe('a second process', () => {
 
     const hello = signalbox(['run', example('02-hello')], { cwd });
     expect(hello).toMatchObject({ status: 0, stdout: expect.stringContaining('✓ task celebrate') });
-    expect(runsOf(cwd).map(run => [run.name, run.status])).toEqual([
+    expect(listed(cwd).map(run => [run.name, run.status])).toEqual([
       ['hello', 'completed'],
       ['waiting', 'running'],
     ]);
@@ -141,13 +148,13 @@ describe('a second process', () => {
     const first = start(cwd, 'run', 'waiting.tsx');
     await begun(cwd);
     const second = start(cwd, 'run', 'slow.tsx');
-    await until(() => (runsOf(cwd).length > 1 ? true : undefined));
+    await until(async () => ((await runsOf(cwd)).length > 1 ? true : undefined));
     writeFileSync(path.join(cwd, 'go'), '');
     await until(() => (first.told().includes('completed') ? true : undefined));
     expect(first.exitCode).toBe(null);
     writeFileSync(path.join(cwd, 'later'), '');
     expect(await Promise.all([first, second].map(ended))).toEqual([0, 0]);
-    expect(runsOf(cwd).map(run => run.status)).toEqual(['completed', 'completed']);
+    expect((await runsOf(cwd)).map(run => run.status)).toEqual(['completed', 'completed']);
   });
 
   it('[X6] is refused what it asks for wrongly, as if it owned the directory itself', async () => {
@@ -175,10 +182,10 @@ describe('signalbox serve', () => {
     const owner = start(cwd, 'serve', '--port', '0', '--json');
     await until(() => (owner.told().includes('\n') ? true : undefined));
     expect(signalbox(['run', example('03-review'), '--detach'], { cwd })).toMatchObject({ status: 0 });
-    const [asked] = await until(() => (decisionsOf(cwd).length > 0 ? decisionsOf(cwd) : undefined));
+    const asked = await until(async () => (await decisionsOf(cwd))[0]);
     expect(signalbox(['approve', asked.decision.id, '--option', 'nothing'], { cwd })).toMatchObject({ status: 2 });
     expect(signalbox(['approve', asked.decision.id, '--option', 'publish'], { cwd })).toMatchObject({ status: 0 });
-    await until(() => (runsOf(cwd)[0].status === 'completed' ? true : undefined));
+    await until(async () => ((await runsOf(cwd))[0]?.status === 'completed' ? true : undefined));
     owner.kill('SIGINT');
     expect(await ended(owner)).toBe(130);
   });
@@ -189,14 +196,14 @@ describe('signalbox serve', () => {
     const first = start(cwd, 'serve', '--port', '0', '--json');
     await until(() => (first.told().includes('\n') ? true : undefined));
     expect(signalbox(['run', 'waiting.tsx', '--detach'], { cwd })).toMatchObject({ status: 0 });
-    await until(() => (runsOf(cwd)[0]?.status === 'running' ? true : undefined));
+    await until(async () => ((await runsOf(cwd))[0]?.status === 'running' ? true : undefined));
     kill(first);
     await ended(first);
     writeFileSync(path.join(cwd, 'go'), '');
     const second = start(cwd, 'serve', '--port', '0', '--json');
     await until(() => (second.told().includes('\n') ? true : undefined));
-    expect(JSON.parse(second.told())).toMatchObject({ takenUp: [runsOf(cwd)[0].id] });
-    await until(() => (runsOf(cwd)[0].status === 'completed' ? true : undefined));
+    expect(JSON.parse(second.told())).toMatchObject({ takenUp: [(await runsOf(cwd))[0]?.id] });
+    await until(async () => ((await runsOf(cwd))[0]?.status === 'completed' ? true : undefined));
   });
 
   it('[V138] keeps its token to itself, and says it once', async () => {
@@ -234,16 +241,16 @@ describe('a run that waits for a person', () => {
     const cwd = newPlace();
     const waiting = signalbox(['run', example('03-review')], { cwd });
     expect(waiting).toMatchObject({ status: 3, stdout: expect.stringContaining('signalbox decisions --run') });
-    const [asked] = decisionsOf(cwd);
+    const [asked] = listed(cwd, 'decisions');
     expect(signalbox(['decisions'], { cwd }).stdout).toContain('Publish this? Signalbox is here. (version 1)');
     expect(signalbox(['approve', asked.decision.id.slice(0, 8), '--option', 'revise'], { cwd })).toMatchObject({
       status: 0,
     });
     expect(signalbox(['resume', asked.run], { cwd }).status).toBe(3);
-    const [again] = decisionsOf(cwd);
+    const [again] = listed(cwd, 'decisions');
     signalbox(['approve', again.decision.id, '--option', 'drop', '--reason', 'old news'], { cwd });
     expect(signalbox(['resume', asked.run], { cwd }).status).toBe(0);
-    expect(decisionsOf(cwd)).toEqual([]);
+    expect(listed(cwd, 'decisions')).toEqual([]);
     expect(JSON.parse(signalbox(['state', asked.run, '--json'], { cwd }).stdout)).toMatchObject({ verdict: 'drop' });
     expect(signalbox(['approve', again.decision.id, '--option', 'drop'], { cwd })).toMatchObject({
       status: 1,

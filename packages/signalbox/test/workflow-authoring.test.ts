@@ -1,20 +1,15 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { signalbox, temporaryFolder } from './program.ts';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const folder = temporaryFolder();
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
 function place() {
-  const cwd = mkdtempSync(path.join(tmpdir(), 'authoring-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
-  const env = { ...process.env, HOME: cwd, SIGNALBOX_DATA_DIR: path.join(cwd, 'data') };
-  const say = (...args: readonly string[]) =>
-    spawnSync(process.execPath, [main, ...args], { cwd, env, encoding: 'utf8' });
-  return { cwd, say };
+  const cwd = mkdtempSync(path.join(folder, 'authoring-'));
+  return { cwd, say: (...args: readonly string[]) => signalbox(args, { cwd }) };
 }
 
 /** The commands of a page in order, each as its words. */
