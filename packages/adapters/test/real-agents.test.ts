@@ -4,7 +4,7 @@ import type { AgentQuestion } from '@signalbox/runs';
 import type { ModelReply, ModelRequest, ScriptedCall } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { agentsCache, cachedAgent, isLeftOut } from '../../../scripts/agents-cache.ts';
-import { sized } from '../../../test/sized.ts';
+import { sampled, sized } from '../../../test/sized.ts';
 import { AGENT_ROWS } from '../src/acp/index.ts';
 import { idleTimers } from './builders.ts';
 import { createMemoryTask, type MemoryTask } from './memory-session.ts';
@@ -28,11 +28,15 @@ function model(calls: readonly ScriptedCall[], instead?: ScriptedCall) {
   };
 }
 
-/** An ordinary run tries whether an agent asks, obeys and stays inside, and finds out one that does not ask; the tasks through a host cover much of the rest. */
+/**
+ * Starting an agent takes seconds, so an ordinary run starts each of them once here: half of them to see whether they ask, obey and stay
+ * inside, the others to see whether one that does not ask is found out. The tasks through a host (real-task) cover much of the rest.
+ */
 const isThorough = sized(false, true, true);
 
 const cache = agentsCache();
 const tried = AGENT_ROWS.filter(row => row.isTried);
+const asking = sampled(tried, 3);
 const installed = new Map<string, string>();
 for (const row of tried) {
   const agent = hasLayers ? await cachedAgent(row, cache) : undefined;
@@ -74,45 +78,46 @@ describe.each(tried)('$title', row => {
       expect(spent('costMicroUsd') > 0).toBe(cost);
     });
 
-  test('[B80, B81, B117, B150] asks before it acts, whatever its user allows it elsewhere; acts if it may, in its directory only', async () => {
-    let script = model([]);
-    const life = await open(request => script(request));
-    const [token, profile, sibling] = ['data/token', 'user/.bashrc', 'sibling'].map(name => `${life.base}/${name}`);
-    fs.writeFileSync(`${token}`, 'our-own-token');
-    fs.mkdirSync(`${sibling}`);
-    const out = `cat ${token}; echo x >> ${profile}; echo x > ${sibling}/made; kill -9 ${process.pid}; echo tried`;
-    script = model([
-      command(`printf hi > {root}/made.txt; ${out}`),
-      write('other.txt', 'ho'),
-      command('printf no > {root}/denied.txt'),
-    ]);
-    const task = createMemoryTask();
-    const { next, ended } = attempt(life, task);
-    const asked: string[] = [];
-    for (let question = await next(); question !== undefined; question = await next()) {
-      const shown = JSON.stringify(question.proposal);
-      if (asked.length === 0) await expectClosed(life.ports(), row.id === 'opencode');
-      asked.push(shown);
-      expect([question.kind, life.tree()]).toEqual([kindOf(question), {}]);
-      const isDenied = shown.includes('denied.txt');
-      answer(
-        task,
-        question,
-        isDenied ? { resolutionType: 'reject', rationale: 'Not that.' } : { resolutionType: 'approve' },
-      );
-    }
-    expect(await ended).toEqual(DONE);
-    expect(life.tree()).toEqual({ 'made.txt': 'hi', 'other.txt': expect.stringMatching(/^ho\n?$/) });
-    // One asks about directories outside of its own, too.
-    for (const name of ['data/token', 'other.txt', 'denied.txt'])
-      expect(asked.filter(shown => shown.includes(name)).length).toBeGreaterThan(0);
-    const told = said(life);
-    expect(told).toContain('Not that.');
-    expect([told.includes('tried'), told.includes('our-own-token')]).toEqual([true, false]);
-    expect([fs.existsSync(`${profile}`), fs.readdirSync(`${sibling}`)]).toEqual([false, []]);
-    // Some tell only their model how a command ended.
-    expect(told).toMatch(/No such file.*No such process/s);
-  });
+  if (asking.includes(row))
+    test('[B80, B81, B117, B150] asks before it acts, whatever its user allows it elsewhere; acts if it may, in its directory only', async () => {
+      let script = model([]);
+      const life = await open(request => script(request));
+      const [token, profile, sibling] = ['data/token', 'user/.bashrc', 'sibling'].map(name => `${life.base}/${name}`);
+      fs.writeFileSync(`${token}`, 'our-own-token');
+      fs.mkdirSync(`${sibling}`);
+      const out = `cat ${token}; echo x >> ${profile}; echo x > ${sibling}/made; kill -9 ${process.pid}; echo tried`;
+      script = model([
+        command(`printf hi > {root}/made.txt; ${out}`),
+        write('other.txt', 'ho'),
+        command('printf no > {root}/denied.txt'),
+      ]);
+      const task = createMemoryTask();
+      const { next, ended } = attempt(life, task);
+      const asked: string[] = [];
+      for (let question = await next(); question !== undefined; question = await next()) {
+        const shown = JSON.stringify(question.proposal);
+        if (asked.length === 0) await expectClosed(life.ports(), row.id === 'opencode');
+        asked.push(shown);
+        expect([question.kind, life.tree()]).toEqual([kindOf(question), {}]);
+        const isDenied = shown.includes('denied.txt');
+        answer(
+          task,
+          question,
+          isDenied ? { resolutionType: 'reject', rationale: 'Not that.' } : { resolutionType: 'approve' },
+        );
+      }
+      expect(await ended).toEqual(DONE);
+      expect(life.tree()).toEqual({ 'made.txt': 'hi', 'other.txt': expect.stringMatching(/^ho\n?$/) });
+      // One asks about directories outside of its own, too.
+      for (const name of ['data/token', 'other.txt', 'denied.txt'])
+        expect(asked.filter(shown => shown.includes(name)).length).toBeGreaterThan(0);
+      const told = said(life);
+      expect(told).toContain('Not that.');
+      expect([told.includes('tried'), told.includes('our-own-token')]).toEqual([true, false]);
+      expect([fs.existsSync(`${profile}`), fs.readdirSync(`${sibling}`)]).toEqual([false, []]);
+      // Some tell only their model how a command ended.
+      expect(told).toMatch(/No such file.*No such process/s);
+    });
 
   if (isThorough)
     test('[B80] does what a person wants instead', async () => {
@@ -186,14 +191,15 @@ describe.each(tried)('$title', row => {
       expect([life.tree(), task.questions.size, life.starts()]).toEqual([{ 'made.txt': 'x' }, 1, 2]);
     });
 
-  test('[B83] that is not made to ask is found out, and nothing of it is applied', async () => {
-    // Files that it writes through us are asked about here, whatever its settings.
-    const call = row.files === 'client' ? command('printf hi > {root}/made.txt') : write('made.txt', 'hi');
-    const life = await open(model([call]), { change: way.unasking });
-    const task = createMemoryTask();
-    expect(await attempt(life, task).ended).toMatchObject({ kind: 'failed', error: { code: 'agent-violation' } });
-    expect([life.tree(), task.questions.size]).toEqual([{}, 0]);
-  });
+  if (isThorough || !asking.includes(row))
+    test('[B83] that is not made to ask is found out, and nothing of it is applied', async () => {
+      // Files that it writes through us are asked about here, whatever its settings.
+      const call = row.files === 'client' ? command('printf hi > {root}/made.txt') : write('made.txt', 'hi');
+      const life = await open(model([call]), { change: way.unasking });
+      const task = createMemoryTask();
+      expect(await attempt(life, task).ended).toMatchObject({ kind: 'failed', error: { code: 'agent-violation' } });
+      expect([life.tree(), task.questions.size]).toEqual([{}, 0]);
+    });
 });
 
 /** What listens there has nothing for a stranger. */

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { snapshotOf } from '@signalbox/app/all-runs';
 import type { RunId, RunStatus } from '@signalbox/model';
 import { afterEach, describe, expect, it } from 'vitest';
+import { sampled } from '../../../test/sized.ts';
 import { openTestHost, type TestHost } from '../../app/test/support/open-host.ts';
 import { until } from '../../app/test/support/until.ts';
 import { temporaryFolder } from '../../app/test/temporary-folder.ts';
@@ -221,23 +222,26 @@ async function running({ host, store }: TestHost, run: RunId): Promise<readonly 
 }
 
 describe.each(Object.entries(ways))('a run that is %s', (status, table) => {
-  it.each(Object.entries(table))('[V150] shows nothing that runs: %s', async (_, { plan: text, limits, act }) => {
-    const folder = temporaryFolder();
-    const test = await open(folder);
-    const run = await test.start('plan', text, limits === undefined ? {} : { limits });
-    const seen = async (node: string, wanted: string) => {
-      const record = await test.store.run(run);
-      const row = await test.store.valueAt(run, 'status', node, record?.frames ?? 0);
-      return (row as { readonly status?: string } | undefined)?.status === wanted || undefined;
-    };
-    await act?.({ test, folder, run, until: async (node, wanted) => void (await until(() => seen(node, wanted))) });
-    const last = opened.at(-1) ?? test;
-    await last.end(run);
-    const ids = [
-      run,
-      ...(await last.store.children(run)).filter(({ origin }) => origin?.kind === 'fork').map(({ id }) => id),
-    ];
-    const record = await last.store.run(ids.at(-1) as RunId);
-    expect({ status: record?.status, running: await running(last, run) }).toEqual({ status, running: [] });
-  });
+  it.each(sampled(Object.entries(table), 4))(
+    '[V150] shows nothing that runs: %s',
+    async (_, { plan: text, limits, act }) => {
+      const folder = temporaryFolder();
+      const test = await open(folder);
+      const run = await test.start('plan', text, limits === undefined ? {} : { limits });
+      const seen = async (node: string, wanted: string) => {
+        const record = await test.store.run(run);
+        const row = await test.store.valueAt(run, 'status', node, record?.frames ?? 0);
+        return (row as { readonly status?: string } | undefined)?.status === wanted || undefined;
+      };
+      await act?.({ test, folder, run, until: async (node, wanted) => void (await until(() => seen(node, wanted))) });
+      const last = opened.at(-1) ?? test;
+      await last.end(run);
+      const ids = [
+        run,
+        ...(await last.store.children(run)).filter(({ origin }) => origin?.kind === 'fork').map(({ id }) => id),
+      ];
+      const record = await last.store.run(ids.at(-1) as RunId);
+      expect({ status: record?.status, running: await running(last, run) }).toEqual({ status, running: [] });
+    },
+  );
 });

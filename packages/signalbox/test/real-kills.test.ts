@@ -2,7 +2,7 @@ import { AGENT_ROWS } from '@signalbox/adapters/acp';
 import { seededRng } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { agentsCache, cachedAgent, isLeftOut } from '../../../scripts/agents-cache.ts';
-import { sized } from '../../../test/sized.ts';
+import { sampled, sized } from '../../../test/sized.ts';
 import { hasLayers } from '../../adapters/test/real-life.ts';
 import { DONE, openLives } from './real-lives.ts';
 
@@ -10,7 +10,8 @@ const tried = AGENT_ROWS.filter(({ isTried }) => isTried);
 const there = new Set<string>();
 for (const row of tried) if (hasLayers && (await cachedAgent(row, agentsCache())) !== undefined) there.add(row.id);
 
-describe.each(tried)('$title', ({ id }) => {
+// Every agent does the task in every run (real-task); two of them are killed here.
+describe.each(sampled(tried, 2))('$title', ({ id }) => {
   const test = it.skipIf(isLeftOut(there.has(id), hasLayers));
   const both: readonly boolean[] = [false, true];
   // Both together in every run; the process alone where there is time.

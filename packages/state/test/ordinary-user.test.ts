@@ -21,10 +21,8 @@ const tried = [
     'confined-command',
     'descriptors',
     'filesystem-contract',
-    'git-programs',
     'hostile-commands',
     'layer-closed',
-    'layer-crash',
     'layer-links',
     'layers',
     'unprivileged',
@@ -66,7 +64,6 @@ describe('the tests of this package', () => {
           NODE_COMPILE_CACHE: path.join(home.path, 'compiled'),
           PATH: [path.join(repository, 'node_modules/.bin'), '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin'].join(':'),
           SIGNALBOX_TEST_PLACE: place,
-          SIGNALBOX_AGAIN: '1',
           ...passedOn('CI', 'SIGNALBOX_SOAK', 'SIGNALBOX_FULL', 'SIGNALBOX_BUNDLED_CHILDREN'),
         },
       });

@@ -30,7 +30,7 @@ import {
   tokensUnder,
 } from './person-and-command.ts';
 
-const SEEDS = sized(36, 36, 640, 12);
+const SEEDS = sized(36, 36, 640);
 /** Seeds beside each other mostly end alike: every third of them meets every end. */
 const APART = sized(3, 1, 1);
 const ENDINGS = ['succeed', 'fail', 'fail', 'timeout', 'cancel', 'SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const;

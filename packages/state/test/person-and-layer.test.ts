@@ -11,7 +11,7 @@ import { commandTool, hasLayers, openLayered } from './layered.ts';
 import { createDice, createPerson, disturbed, layerScript, plantTree, tokensUnder } from './person-and-command.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const SEEDS = sized(32, 32, 640, 16);
+const SEEDS = sized(32, 32, 640);
 /** Seeds beside each other mostly end alike: every third of them meets every end. */
 const APART = sized(3, 1, 1);
 const ENDINGS = [
