@@ -1,5 +1,6 @@
 import type { RunId, Timestamp } from '@signalbox/model';
 import type { TaskId } from '../ids.ts';
+import { addUsage } from './stop-check.ts';
 import type { UsageRecord, UsageTotal } from './usage.ts';
 
 /** Spending of one day and one model, over runs in one directory. */
@@ -35,21 +36,9 @@ export function sumSpending(parts: readonly Spending[]): readonly Spending[] {
     const { day, directory = '', provider = '', model = '' } = part;
     const key = JSON.stringify([day, directory, provider, model]);
     const sum = sums.get(key);
-    sums.set(key, sum === undefined ? part : { ...sum, ...added(sum, part) });
+    sums.set(key, sum === undefined ? part : { ...sum, ...addUsage(sum, part) });
   }
   return [...sums.values()].toSorted((a, b) => inOrder(b.day, a.day) || inOrder(placeOf(a), placeOf(b)));
-}
-
-function added(a: UsageTotal, b: UsageTotal): UsageTotal {
-  return {
-    calls: a.calls + b.calls,
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cachedTokens: a.cachedTokens + b.cachedTokens,
-    toolCalls: a.toolCalls + b.toolCalls,
-    costMicroUsd: a.costMicroUsd + b.costMicroUsd,
-    wallMs: a.wallMs + b.wallMs,
-  };
 }
 
 const placeOf = ({ directory = '', provider = '', model = '' }: Spending) => `${directory}\0${provider}\0${model}`;
