@@ -2,11 +2,9 @@ import type { WireDecision } from '@signalbox/model';
 import { useState } from 'react';
 import { Lamp } from '../shell/lamp.tsx';
 import { Moment } from '../shell/moment.tsx';
-import { ErrorBox } from '../shell/notices.tsx';
 import { kindWords } from '../story/kind-words.ts';
 import { questionOf } from '../story/question.ts';
-import { Answers } from './answers.tsx';
-import { ModifyForm } from './modify-form.tsx';
+import { AnswerForm } from './answer-form.tsx';
 import { Proposal } from './proposal.tsx';
 import { useAnswer } from './use-answer.ts';
 
@@ -33,21 +31,7 @@ export function DecisionCard({ decision, label }: DecisionCardProps) {
         </span>
       </header>
       <Proposal question={question} />
-      {isModifying && question.args !== undefined ? (
-        <ModifyForm
-          args={question.args}
-          answering={answering}
-          agent={question.agent?.title}
-          onClose={() => setIsModifying(false)}
-        />
-      ) : (
-        <Answers
-          question={question}
-          answering={answering}
-          {...(question.args !== undefined && { onModify: () => setIsModifying(true) })}
-        />
-      )}
-      {answering.error !== undefined && <ErrorBox error={answering.error} title="Answer not accepted" />}
+      <AnswerForm question={question} answering={answering} isModifying={isModifying} onModifying={setIsModifying} />
     </article>
   );
 }

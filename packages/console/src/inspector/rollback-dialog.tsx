@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { Dialog } from '../shell/dialog.tsx';
+import { FormFoot } from '../shell/form-foot.tsx';
 import { ErrorBox } from '../shell/notices.tsx';
 import { useCommand } from '../shell/use-command.ts';
 import { canRollBack, rollbackWords } from './rollback-words.ts';
@@ -74,15 +75,13 @@ export function RollbackDialog({ run, checkpoint: { call, tool }, onClose }: Rol
             Accept the remaining effects
           </label>
         )}
-        {error !== undefined && <ErrorBox error={error} title="Action failed" />}
-        <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button button-stop" disabled={isBusy || !canRollBack(data, isAccepted)}>
-            Roll back
-          </button>
-        </div>
+        <FormFoot
+          error={error}
+          label="Roll back"
+          isDestructive
+          isDisabled={isBusy || !canRollBack(data, isAccepted)}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   );

@@ -1,14 +1,12 @@
 import type { WireDecision } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Answers } from '../decisions/answers.tsx';
-import { ModifyForm } from '../decisions/modify-form.tsx';
+import { AnswerForm } from '../decisions/answer-form.tsx';
 import { Proposal } from '../decisions/proposal.tsx';
 import { useAnswer } from '../decisions/use-answer.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { Moment } from '../shell/moment.tsx';
-import { ErrorBox } from '../shell/notices.tsx';
 import { useKeys } from '../shell/use-keys.ts';
 import { kindWords } from '../story/kind-words.ts';
 import { questionOf } from '../story/question.ts';
@@ -23,7 +21,6 @@ export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
   const answering = useAnswer(decision);
   const [isModifying, setIsModifying] = useState(false);
   const question = questionOf(decision);
-  const canModify = question.args !== undefined;
   const named = snapshot?.tree.find(({ id }) => id === node)?.label;
   const label = named ?? (decision.kind === 'guided' ? 'A guided agent' : node);
   useKeys({
@@ -31,7 +28,7 @@ export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
       a: () => void answering.say({ kind: 'approve' }),
     }),
     d: () => void answering.say({ kind: 'deny' }),
-    ...(canModify && { m: () => setIsModifying(true) }),
+    ...(question.args !== undefined && { m: () => setIsModifying(true) }),
   });
   return (
     <article className="desk" aria-label={`${label} ${kindWords[kind]}`}>
@@ -54,21 +51,7 @@ export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
         </h2>
       </header>
       <Proposal question={question} />
-      {isModifying && question.args !== undefined ? (
-        <ModifyForm
-          args={question.args}
-          answering={answering}
-          agent={question.agent?.title}
-          onClose={() => setIsModifying(false)}
-        />
-      ) : (
-        <Answers
-          question={question}
-          answering={answering}
-          {...(canModify && { onModify: () => setIsModifying(true) })}
-        />
-      )}
-      {answering.error !== undefined && <ErrorBox error={answering.error} title="Answer not accepted" />}
+      <AnswerForm question={question} answering={answering} isModifying={isModifying} onModifying={setIsModifying} />
       {decision.sessionId === undefined ? (
         <LedHere decision={decision} snapshot={snapshot} />
       ) : (

@@ -2,8 +2,8 @@ import type { Json, RunId } from '@signalbox/model';
 import { type FormEvent, lazy, Suspense, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { Dialog } from '../shell/dialog.tsx';
+import { FormFoot } from '../shell/form-foot.tsx';
 import { JsonField, readJson } from '../shell/json-field.tsx';
-import { ErrorBox } from '../shell/notices.tsx';
 import { useCommand } from '../shell/use-command.ts';
 
 const SideBySide = lazy(() =>
@@ -51,19 +51,13 @@ export function EditDialog({ run, name, value, onClose }: EditDialogProps) {
           <input type="checkbox" checked={isArmed} onChange={event => setIsArmed(event.target.checked)} />I understand
           that the plan continues from this value
         </label>
-        {error !== undefined && <ErrorBox error={error} title="Action failed" />}
-        <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button
-            type="submit"
-            className="button button-stop"
-            disabled={isBusy || !isArmed || given === undefined || after === before || reason === ''}
-          >
-            Edit
-          </button>
-        </div>
+        <FormFoot
+          error={error}
+          label="Edit"
+          isDestructive
+          isDisabled={isBusy || !isArmed || given === undefined || after === before || reason === ''}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   );

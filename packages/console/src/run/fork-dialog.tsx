@@ -6,8 +6,8 @@ import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
 import { Dialog } from '../shell/dialog.tsx';
+import { FormFoot } from '../shell/form-foot.tsx';
 import { JsonField, readJson } from '../shell/json-field.tsx';
-import { ErrorBox } from '../shell/notices.tsx';
 import { useCommand } from '../shell/use-command.ts';
 
 /** The options of a fork. */
@@ -78,15 +78,7 @@ export function ForkDialog({ run, title, fork, onClose }: ForkDialogProps) {
           <input type="checkbox" checked={isAccepted} onChange={event => setIsAccepted(event.target.checked)} />
           Continue despite effects outside that cannot be undone
         </label>
-        {error !== undefined && <ErrorBox error={error} title="Action failed" />}
-        <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button button-main" disabled={isBusy || !input.ok}>
-            Fork
-          </button>
-        </div>
+        <FormFoot error={error} label="Fork" isDisabled={isBusy || !input.ok} onClose={onClose} />
       </form>
     </Dialog>
   );

@@ -2,8 +2,8 @@ import type { RunId } from '@signalbox/model';
 import { type FormEvent, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { Dialog } from '../shell/dialog.tsx';
+import { FormFoot } from '../shell/form-foot.tsx';
 import { JsonField, readJson } from '../shell/json-field.tsx';
-import { ErrorBox } from '../shell/notices.tsx';
 import { useCommand } from '../shell/use-command.ts';
 
 /** Sends a signal that the plan may wait for. */
@@ -25,15 +25,7 @@ export function SignalDialog({ run, onClose }: { readonly run: RunId; onClose():
           <input value={name} required maxLength={256} onChange={event => setName(event.target.value)} />
         </label>
         <JsonField label="Payload (JSON)" text={text} onText={setText} rows={4} />
-        {error !== undefined && <ErrorBox error={error} title="Action failed" />}
-        <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button button-main" disabled={isBusy || !payload.ok}>
-            Send
-          </button>
-        </div>
+        <FormFoot error={error} label="Send" isDisabled={isBusy || !payload.ok} onClose={onClose} />
       </form>
     </Dialog>
   );
