@@ -15,6 +15,7 @@ const rules = [
   'test/child-processes.test.ts',
   'test/layers.test.ts',
   'test/named-surface.test.ts',
+  'test/patches.test.ts',
   'test/spec-coverage.test.ts',
   'test/supply-chain.test.ts',
   'test/security.test.ts',
