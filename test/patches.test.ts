@@ -10,9 +10,9 @@ it.each(patches.map(file => path.basename(file)))(
   'the change %s applies; a full run tries what the check says to it',
   name => {
     const file = path.join('test/patches', name);
-    // Lines around a change may change; what is next to it must not.
+    // Lines around a change may change; what is next to it must not. The clone in which a change is tried has it in its files only.
     expect(() =>
-      execFileSync('git', ['apply', '--check', '-C1', file], { cwd: repositoryRoot, stdio: 'pipe' }),
+      execFileSync('git', ['apply', '--check', '--cached', '-C1', file], { cwd: repositoryRoot, stdio: 'pipe' }),
     ).not.toThrow();
   },
 );
