@@ -61,14 +61,16 @@ describe('[A524] the values of a run that a thread takes up', () => {
     }
   });
 
-  it('are the owner’s for another frame, once another run is read, and if the thread cannot read them', async () => {
-    const { values, valueAt } = taking();
+  it('are the owner’s for another frame, once the run is not driven any more, and if the thread cannot read them', async () => {
+    const { reads, values, valueAt } = taking();
     values.read(run, 'db');
+    values.read(other, 'db');
     expect(await valueAt('state', 2)).toBe('owner');
     expect(await valueAt('state')).toBe('thread');
-    values.read(other, 'db');
+    values.forget(run);
     expect(await valueAt('node')).toBe('owner');
     values.read(run, 'damaged');
     expect(await valueAt('node')).toBe('owner');
+    expect(reads).toEqual([run, other]);
   });
 });

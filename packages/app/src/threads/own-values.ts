@@ -8,11 +8,13 @@ import type { RunValues } from '@signalbox/store';
  *
  * 1. Values are read once, possibly before the run is handed over, and are used only if the run is still as it was then. Otherwise, and if
  *    they cannot be read here, the owner reads them, and reports why.
- * 2. The values of one run at most are held, and each space is handed out once.
+ * 2. Each space is handed out once. Values are held until then, or until the run is no longer driven.
  */
 export interface OwnValues extends Pick<RunReader, 'run' | 'at'> {
   /** The run is about to be taken up. */
   read(run: RunId, database: string): void;
+  /** The run is no longer driven. */
+  forget(run: RunId): void;
 }
 
 export const TAKEN_SPACES: readonly IntervalSpace[] = ['node', 'status', 'state', 'read'];
@@ -21,7 +23,6 @@ export const TAKEN_SPACES: readonly IntervalSpace[] = ['node', 'status', 'state'
 const MOST_EVENTS = 20;
 
 interface Held extends RunValues {
-  readonly run: RunId;
   /** Those not handed out yet. */
   readonly spaces: Map<IntervalSpace, ReadonlyMap<string, Json>>;
 }
@@ -29,7 +30,7 @@ interface Held extends RunValues {
 type ReadValues = (run: RunId, database: string) => RunValues | undefined;
 
 export function createOwnValues(owner: Pick<RunReader, 'run' | 'at' | 'events'>, readValues: ReadValues): OwnValues {
-  let held: Held | undefined;
+  const held = new Map<RunId, Held>();
 
   /** The version does not count what people do: of that, only a collapse or a redaction changes values. */
   async function isUnchanged(values: Held, { id, version, frames, nextSeq }: RunRecord): Promise<boolean> {
@@ -41,25 +42,27 @@ export function createOwnValues(owner: Pick<RunReader, 'run' | 'at' | 'events'>,
 
   return {
     read(run, database) {
-      if (held?.run === run) return;
-      held = undefined;
+      if (held.has(run)) return;
       try {
         const values = readValues(run, database);
-        if (values !== undefined) held = { ...values, run, spaces: new Map(values.spaces) };
+        if (values !== undefined) held.set(run, { ...values, spaces: new Map(values.spaces) });
       } catch {
         // The owner says what is wrong.
       }
     },
+    forget: run => void held.delete(run),
     async run(run) {
       const record = await owner.run(run);
-      if (held?.run === run && (record === undefined || !(await isUnchanged(held, record)))) held = undefined;
+      const values = held.get(run);
+      if (values !== undefined && (record === undefined || !(await isUnchanged(values, record)))) held.delete(run);
       return record;
     },
     async at(run, space, frame) {
-      const found = held?.run === run && held.frames === frame ? held.spaces.get(space) : undefined;
+      const values = held.get(run);
+      const found = values?.frames === frame ? values.spaces.get(space) : undefined;
       if (found === undefined) return owner.at(run, space, frame);
-      held?.spaces.delete(space);
-      if (held?.spaces.size === 0) held = undefined;
+      values?.spaces.delete(space);
+      if (values?.spaces.size === 0) held.delete(run);
       return found;
     },
   };

@@ -169,10 +169,14 @@ async function drive(job: DriveJob): ReturnType<ThreadCalls['drive']> {
   const taking = takeUp(job);
   loading.set(run, taking);
   const taken = await taking.finally(() => loading.delete(run));
-  if (!taken.ok) return { status: 'not-loaded', error: taken.error };
+  if (!taken.ok) {
+    values.forget(run);
+    return { status: 'not-loaded', error: taken.error };
+  }
   try {
     return await taken.value.finished;
   } finally {
+    values.forget(run);
     lives.delete(run);
     verdicts.delete(run);
     if (frames.length > 0) host.tell('framed', frames.splice(0));
