@@ -1,6 +1,6 @@
 export type { VerifyReport } from '@signalbox/journal';
 export type { ErrorEnvelope } from '@signalbox/model';
-export { userRole } from '@signalbox/model';
+export { namesId, shortId, userRole } from '@signalbox/model';
 export { systemPath, systemProgram } from '@signalbox/state';
 export { thrownDamage } from '@signalbox/store';
 export { accessToken, readToken } from './access-token.ts';

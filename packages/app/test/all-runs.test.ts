@@ -1,8 +1,8 @@
-import { type ArtifactId, deriveId, type RunId } from '@signalbox/model';
+import { type ArtifactId, deriveId, type RunId, shortId } from '@signalbox/model';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { filledIn, NOTES } from '../../guided/test/support/agent-calls.ts';
 import { dataDirectory, errorOf, value } from '../../guided/test/support/guided-walk.ts';
-import { asked, at, startRun } from '../../runs/test/builders.ts';
+import { asked, at, changed, key, newRun, startRun } from '../../runs/test/builders.ts';
 import { findListedRun, findPlanRun, readHome } from '../src/all-runs/index.ts';
 import { openGuidedSessions } from '../src/guided/index.ts';
 import { openOwnedStore } from '../src/host/owned-store.ts';
@@ -76,12 +76,35 @@ describe('all runs', () => {
     const found = async (given: string) => value(await findListedRun(store, directory, given)).id;
     expect([await found(plan), await found(guided)]).toEqual([plan, guided]);
     expect([await found(plan.slice(0, 30)), await found(guided.slice(0, 30))]).toEqual([plan, guided]);
-    await startRun(store);
+    const { run: second } = await startRun(store);
     expect(errorOf(await findListedRun(store, directory, '01890000'))).toMatchObject({
-      message: '2 runs begin with 01890000.',
+      message: `01890000 could be 2 runs: ${shortId(second)}, ${shortId(plan)}.`,
       details: { matches: 2 },
     });
     expect(errorOf(await findListedRun(undefined, directory, plan)).code).toBe('run/unknown');
+  });
+
+  it('[A1020] are named by the end of an id, by a name that only one has, and as the last or the last that failed', async () => {
+    const { directory, store, plan, guided } = await bothKinds();
+    const found = async (given: string) => value(await findListedRun(store, directory, given)).id;
+    const matches = async (given: string) => errorOf(await findListedRun(store, directory, given)).details;
+    expect([await found(shortId(plan)), await found(shortId(guided).toUpperCase())]).toEqual([plan, guided]);
+    expect(await found('@last')).toBe(guided);
+    expect(value(await findPlanRun(store, directory, '@last')).id).toBe(plan);
+    expect(await matches('@failed')).toEqual({ matches: 0 });
+
+    const failed = await startRun(store, newRun({ name: 'release' }));
+    await failed.write(changed({ status: 'failed' }));
+    const { run: part } = await startRun(
+      store,
+      newRun({ name: 'release', origin: { kind: 'sub-plan', run: plan, node: key('part'), iteration: 0 } }),
+    );
+    expect([await found('release'), await found('@failed')]).toEqual([failed.run, failed.run]);
+    expect(value(await findPlanRun(store, directory, '@last')).id).not.toBe(part);
+
+    await startRun(store, newRun({ name: 'release' }));
+    expect([await matches('release'), await matches('')]).toEqual([{ matches: 2 }, { matches: 0 }]);
+    expect(errorOf(await findListedRun(store, directory, 'nothing')).suggestion).toContain('@last');
   });
 
   it('[A640] are refused as guided, with their session, where a run of a plan is needed', async () => {

@@ -67,7 +67,7 @@ describe('looking at guided sessions', () => {
       details: { matches: 0 },
     });
     expect(errorOf(findSession({ dataDirectory: directory, ports }, '0'))).toMatchObject({
-      message: '2 sessions begin with 0.',
+      message: '2 sessions begin or end with 0.',
       details: { matches: 2 },
     });
   });

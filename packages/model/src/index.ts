@@ -55,6 +55,7 @@ export {
   failure,
   type Retry,
 } from './error-envelope.ts';
+export { namesId, shortId } from './handles.ts';
 export {
   ADAPTER_EVENT_MAX_BYTES,
   type AdapterEvent,

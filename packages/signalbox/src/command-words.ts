@@ -25,7 +25,7 @@ export const LIST = {
 } as const;
 
 export const SHOW = {
-  syntax: 'show <run>',
+  syntax: 'show [run]',
   summary: 'show the status and tree of a run or guided session',
   group: LOOK,
 } as const;

@@ -1,4 +1,4 @@
-import { findPlanRun } from '@signalbox/app/all-runs';
+import { findPlanRun, LAST } from '@signalbox/app/all-runs';
 import type { ErrorEnvelope, Reader, RunRecord } from '@signalbox/app/host';
 import type { CommandContext, DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
@@ -16,10 +16,10 @@ export function looking(look: Look): DefineCommand {
       .option(...DATA_DIR_OPTION)
       .option('--json', 'print JSON')
       .addHelpText('after', `\nExample:\n  $ signalbox ${command.name()} 019b8d62     an id prefix is enough`)
-      .action(async (given: string, flags: DataFlags) => {
+      .action(async (given: string | undefined, flags: DataFlags) => {
         end(
           await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
-            const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
+            const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given ?? LAST);
             if (!run.ok) return run.error;
             await look(reader, run.value, flags.json ?? false, terminal);
             return exitCodes.done;

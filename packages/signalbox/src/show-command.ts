@@ -1,4 +1,5 @@
 import { usageError } from '@signalbox/app';
+import { findListedRun, LAST } from '@signalbox/app/all-runs';
 import {
   agentsOfRun,
   type ErrorEnvelope,
@@ -38,11 +39,17 @@ export const defineShow: DefineCommand = (command, { terminal, end }) => {
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the run and its plan as JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox show 019b8d62 --frame 3     an id prefix is enough')
-    .action(async (given: string, flags: ShowFlags) => {
+    .action(async (named: string | undefined, flags: ShowFlags) => {
+      const given = named ?? LAST;
       const session = await showIfSession(given, flags, terminal);
       if (session !== undefined) return end(session);
       const guided = () => showIfGuidedRun(given, flags, terminal);
       const look = async (reader: Reader) => {
+        if (given === LAST) {
+          const newest = await findListedRun(reader, askedDataDirectory(flags.dataDir), given);
+          if (newest.ok && newest.value.guided !== undefined)
+            return (await showIfGuidedRun(newest.value.id, flags, terminal)) ?? exitCodes.done;
+        }
         const run = await findRun(reader, given);
         return run.ok ? show(reader, run.value, flags, terminal) : ((await guided()) ?? run.error);
       };

@@ -3,7 +3,7 @@ export { decisionView } from '../contract-view/decision-view.ts';
 export { snapshotOf, summariesOf, summaryOf } from '../contract-view/run-view.ts';
 export { taskView } from '../contract-view/task-view.ts';
 export { type ReadNode, readTree, withAsking } from '../contract-view/tree-view.ts';
-export { unknownRun } from '../host/find-run.ts';
+export { LAST, unknownRun } from '../host/find-run.ts';
 export { type LiveRuns, liveRunsOf, type Outbox, type Subscription } from '../live/live-runs.ts';
 export { type AllRuns, type AllRunsReads, allRunsOf } from './all-runs.ts';
 export {

@@ -4,6 +4,7 @@ import {
   type ErrorEnvelope,
   err,
   failure,
+  namesId,
   ok,
   type Result,
   type RunId,
@@ -11,7 +12,7 @@ import {
   type SessionId,
 } from '@signalbox/model';
 import { everyRun, type RunFilter, type RunReader, type RunRecord } from '@signalbox/runs';
-import { findRun, matchesIn } from '../host/find-run.ts';
+import { findRun, LAST, matchesIn, unknownHandle } from '../host/find-run.ts';
 
 /** A run in a list: its record, and for a guided one the facts of its session. */
 export type ListedRun =
@@ -60,7 +61,7 @@ export async function* everyListedRun(
   for (const run of rest.slice(next)) yield listed(run);
 }
 
-/** The run of any driver with an id, or with a prefix that only one run has. */
+/** The run of any driver that a person means, by the handles of `findRun`. */
 export async function findListedRun(
   reader: RunReader | undefined,
   dataDirectory: string,
@@ -70,16 +71,23 @@ export async function findListedRun(
   if (plan?.ok === true && plan.value.id === given) return ok({ id: plan.value.id });
   const runs = await guidedRunsIn(dataDirectory);
   if (!runs.ok) return runs;
-  const begun = runs.value.filter(({ id }) => given !== '' && id.startsWith(given));
-  const [found, second] = begun;
+  if (given === LAST) {
+    const [newest] = runs.value;
+    const isNewer = newest !== undefined && (plan?.ok !== true || newest.createdAt > plan.value.createdAt);
+    if (isNewer) return ok({ id: newest.id, guided: newest.guided });
+  }
+  const named = runs.value.filter(({ id }) => namesId(id, given));
+  const called = named.length > 0 ? named : runs.value.filter(({ record }) => record.name === given);
+  const [found, second] = called;
   if (found?.id === given) return ok({ id: found.id, guided: found.guided });
   const plans = plan === undefined ? 0 : plan.ok ? 1 : matchesIn(plan.error);
   if (found !== undefined && second === undefined && plans === 0) return ok({ id: found.id, guided: found.guided });
   if (found === undefined && plan !== undefined) return plan.ok ? ok({ id: plan.value.id }) : plan;
-  return err(unknownRun(given, begun.length + plans));
+  const ids = [...(plan?.ok === true ? [plan.value.id] : []), ...called.map(({ id }) => id)];
+  return err(unknownHandle(given, ids, called.length + plans));
 }
 
-/** The plan run with an id or prefix. A guided run is refused, with its session. */
+/** The plan run that a person means. A guided run is refused, with its session. */
 export async function findPlanRun(
   reader: RunReader,
   dataDirectory: string,
@@ -106,15 +114,6 @@ export async function guidedInstead(
     message: `Run ${id} is guided: an agent elsewhere walks it in session ${sessionId}. This command needs a run of a plan.`,
     suggestion: `See "signalbox show ${sessionId}"; "export", "verify" and "sessions keep" take the id of the session.`,
     details: { run: id, sessionId },
-  });
-}
-
-function unknownRun(given: string, matches = 0): ErrorEnvelope<'run/unknown'> {
-  return failure('run/unknown', {
-    message:
-      matches === 0 ? `There is no run ${given} in this data directory.` : `${matches} runs begin with ${given}.`,
-    suggestion: 'See "signalbox ls" for the runs there are, and give enough of the id to tell it from the others.',
-    details: { matches },
   });
 }
 

@@ -54,10 +54,10 @@ function optionsOfCall({ proposal }: Decision): readonly { readonly id: string }
   return withOptions.safeParse(proposal).data?.options;
 }
 
-/** `matches` counts the decisions that a prefix could mean. */
+/** `matches` counts the decisions that a text could mean. */
 export function unknownDecision(id: string, matches = 0): ErrorEnvelope<'decision/unknown'> {
   return failure('decision/unknown', {
-    message: matches === 0 ? `There is no decision ${id}.` : `${matches} decisions begin with ${id}.`,
+    message: matches === 0 ? `There is no decision ${id}.` : `${matches} decisions begin or end with ${id}.`,
     suggestion:
       matches === 0 ? 'List the open decisions and answer one of them.' : 'Give enough of the id to identify one.',
     details: { decision: id, ...(matches > 0 && { matches }) },

@@ -1,22 +1,22 @@
-import { type ErrorEnvelope, err, failure, ok, type Result, type SessionId } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, namesId, ok, type Result, type SessionId } from '@signalbox/model';
 import { openSessionStores, type SessionStoresOptions } from './session-stores.ts';
 
-/** The session named by an id, or by a prefix that only one session has. */
+/** The session named by an id, or by a beginning or end that only one session has. */
 export function findSession(options: SessionStoresOptions, given: string): Result<SessionId, ErrorEnvelope> {
   const ids = openSessionStores(options).ids();
   if (!ids.ok) return ids;
-  const found = given === '' ? [] : ids.value.filter(id => id.startsWith(given));
+  const found = ids.value.filter(id => namesId(id, given));
   const exact = found.find(id => id === given);
   const [first, second] = found;
   if (exact !== undefined || (first !== undefined && second === undefined)) return ok(exact ?? (first as SessionId));
   const message =
     first === undefined
       ? `There is no session ${given} in this data directory.`
-      : `${found.length} sessions begin with ${given}.`;
+      : `${found.length} sessions begin or end with ${given}.`;
   return err(unknownSession(message, found.length));
 }
 
-/** `matches` counts the sessions that the prefix could mean. */
+/** `matches` counts the sessions that the text could mean. */
 export function unknownSession(message: string, matches = 0): ErrorEnvelope<'session/unknown'> {
   return failure('session/unknown', {
     message,

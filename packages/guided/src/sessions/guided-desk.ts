@@ -1,5 +1,5 @@
 import { nodeHasher } from '@signalbox/journal';
-import { type Digest, type ErrorEnvelope, err, failure, ok, type Result, type SessionId } from '@signalbox/model';
+import { type Digest, type ErrorEnvelope, err, failure, namesId, ok, type Result, type SessionId } from '@signalbox/model';
 import {
   type DomainEvent,
   type Gap,
@@ -67,7 +67,7 @@ export function openGuidedDesk(
       const view = reader.view(sessionId);
       if (!view.ok) return view;
       const found = projectGaps(view.value.events()).filter(
-        ({ gapId, reason }) => reason.category === 'user_only_dependency' && given !== '' && gapId.startsWith(given),
+        ({ gapId, reason }) => reason.category === 'user_only_dependency' && namesId(gapId, given),
       );
       const [gap, second] = found;
       if (gap === undefined || second !== undefined) return err(unknownGap(sessionId, given, found.length));

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { usageError } from '@signalbox/app';
-import { type AllRunsReads, type FoundArtifact, findListedRun } from '@signalbox/app/all-runs';
+import { type AllRunsReads, type FoundArtifact, findListedRun, LAST } from '@signalbox/app/all-runs';
 import type { ErrorEnvelope, Reader, RunId } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
@@ -31,10 +31,10 @@ export const defineArtifacts: DefineCommand = (command, { terminal, end }) => {
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', '\nExample:\n  $ signalbox artifacts 019b8d62 --kind table')
-    .action(async (given: string, flags: ArtifactsFlags) => {
+    .action(async (given: string | undefined, flags: ArtifactsFlags) => {
       const directory = askedDataDirectory(flags.dataDir);
       const list = async (reader?: Reader): Promise<ExitCode | ErrorEnvelope> => {
-        const run = await findListedRun(reader, directory, given);
+        const run = await findListedRun(reader, directory, given ?? LAST);
         if (!run.ok) return run.error;
         const asked = askedOf(flags, run.value.id);
         const runs = homeRuns(directory, reader);

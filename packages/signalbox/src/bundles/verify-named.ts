@@ -1,10 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { namesId } from '@signalbox/app';
 import { findPlanRun, guidedInstead } from '@signalbox/app/all-runs';
 import {
   type BundleReport,
   defectWords,
   drainUnowned,
   type ErrorEnvelope,
+  openReader,
   type ProjectReport,
   type RunReport,
   runId,
@@ -38,10 +41,10 @@ export async function verifyNamed(
     terminal.print(json ? JSON.stringify(verified.value) : describeBundle(verified.value, paintOf(terminal)));
     return verified.value.ok ? exitCodes.done : exitCodes.failed;
   }
-  if (existsSync(given) || (await targetOf(flags.dataDir, given)).kind !== 'run' || !/^[0-9a-f-]{4,36}$/.test(given))
-    return false;
+  if (existsSync(given) || (await targetOf(flags.dataDir, given)).kind !== 'run') return false;
+  if (!/^[0-9a-f-]{4,36}$|^@/.test(given) && !(await isRunName(flags, given))) return false;
   return withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
-    const projects = reader.projects().filter(({ id }) => id.startsWith(given));
+    const projects = reader.projects().filter(({ id }) => namesId(id, given));
     if (projects.length === 1 && projects[0] !== undefined) {
       const checked = await verifyProject(askedDataDirectory(flags.dataDir), projects[0].id, expectHead);
       if (!checked.ok) return checked.error;
@@ -62,6 +65,17 @@ export async function verifyNamed(
     terminal.print(json ? JSON.stringify(report.value) : describeRunReport(report.value, paintOf(terminal)));
     return report.value.ok ? exitCodes.done : exitCodes.failed;
   });
+}
+
+/** A path that doesn't exist may be the name of runs. */
+async function isRunName({ dataDir }: DataFlags, given: string): Promise<boolean> {
+  const opened = openReader({ path: path.join(askedDataDirectory(dataDir), 'db.sqlite') });
+  if (!opened.ok) return false;
+  try {
+    return (await opened.value.runs({ name: given, limit: 1 })).items.length > 0;
+  } finally {
+    opened.value.close();
+  }
 }
 
 function describeRunReport(report: RunReport, paint: Paint): string {

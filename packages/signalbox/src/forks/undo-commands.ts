@@ -1,5 +1,5 @@
 import { usageError } from '@signalbox/app';
-import { findPlanRun } from '@signalbox/app/all-runs';
+import { findPlanRun, LAST } from '@signalbox/app/all-runs';
 import {
   type CallCheckpoint,
   type CallUndo,
@@ -23,10 +23,10 @@ export const defineCheckpoints: DefineCommand = (command, { terminal, end }) => 
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', '\nExample:\n  $ signalbox checkpoints 019b8d62')
-    .action(async (given: string, flags: DataFlags) => {
+    .action(async (given: string | undefined, flags: DataFlags) => {
       end(
         await withReader(terminal, flags, async (reader): Promise<ExitCode | ErrorEnvelope> => {
-          const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
+          const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given ?? LAST);
           if (!run.ok) return run.error;
           const folder = checkpointFolder(askedDataDirectory(flags.dataDir), run.value.id);
           const found = await callCheckpoints(reader, folder, run.value);

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type ErrorEnvelope, usageError } from '@signalbox/app';
+import { type ErrorEnvelope, namesId, usageError } from '@signalbox/app';
 import { type GuidedRuns, openGuidedSessions } from '@signalbox/app/guided';
 import { openReader, type Resolution, thisMachine } from '@signalbox/app/host';
 import { askedDataDirectory, writableDataDirectory } from '../data-directory-option.ts';
@@ -14,8 +14,8 @@ export interface FoundGap {
 }
 
 /**
- * The gap with this id or id prefix; undefined if there isn't one. A prefix that also matches a decision of a run is
- * refused.
+ * The gap with this id, or with a beginning or end that only it has; undefined if there isn't one. A text that could also be a
+ * decision of a run is refused.
  */
 export async function findGap(
   dataDir: string | undefined,
@@ -27,12 +27,12 @@ export async function findGap(
   if (!all.ok) return all.error;
   const whole = all.value.find(({ approvalId }) => approvalId === given);
   const begun = all.value.filter(
-    ({ approvalId, decision }) => given !== '' && decision.status === 'open' && approvalId.startsWith(given),
+    ({ approvalId, decision }) => decision.status === 'open' && namesId(approvalId, given),
   );
   const found = whole ?? begun[0];
   if (found === undefined) return undefined;
   if (whole === undefined && (begun.length > 1 || (await isOfRun(dataDirectory, given)))) {
-    return usageError(`Several decisions begin with ${given}.`, 'Give more of the id.');
+    return usageError(`Several decisions begin or end with ${given}.`, 'Give more of the id.');
   }
   return {
     async answer(resolution) {
@@ -48,7 +48,7 @@ async function isOfRun(dataDirectory: string, given: string): Promise<boolean> {
   if (!opened.ok) return false;
   try {
     const open = await opened.value.decisions({ status: ['open'] });
-    return open.some(({ decision }) => decision.id.startsWith(given));
+    return open.some(({ decision }) => namesId(decision.id, given));
   } finally {
     opened.value.close();
   }

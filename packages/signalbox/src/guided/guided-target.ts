@@ -1,17 +1,17 @@
 import path from 'node:path';
-import { type ErrorEnvelope, usageError } from '@signalbox/app';
+import { type ErrorEnvelope, namesId, usageError } from '@signalbox/app';
 import { sessionIn } from '@signalbox/app/all-runs';
 import type { SessionId } from '@signalbox/app/guided';
 import { everyRun, openReader } from '@signalbox/app/host';
 import { askedDataDirectory } from '../data-directory-option.ts';
 
-/** What an id prefix names: a guided session, or something to look up among the runs. */
+/** What a part of an id names: a guided session, or something to look up among the runs. */
 export type Target =
   | { readonly kind: 'session'; readonly sessionId: SessionId }
   | { readonly kind: 'run' }
   | { readonly kind: 'refused'; readonly error: ErrorEnvelope };
 
-/** A full id is one or the other; a prefix that matches both is refused. */
+/** A full id is one or the other; one that fits both is refused. */
 export async function targetOf(dataDir: string | undefined, given: string): Promise<Target> {
   const dataDirectory = askedDataDirectory(dataDir);
   const session = await sessionIn(dataDirectory, given);
@@ -21,13 +21,13 @@ export async function targetOf(dataDir: string | undefined, given: string): Prom
   if (runs > 0) {
     return {
       kind: 'refused',
-      error: usageError(`Both a run and a guided session begin with ${given}.`, 'Give more of the id.'),
+      error: usageError(`${given} could be a run or a guided session.`, 'Give more of the id.'),
     };
   }
   return session.ok ? { kind: 'session', sessionId: session.value } : { kind: 'refused', error: session.error };
 }
 
-/** Whether several sessions have this prefix. */
+/** Whether several sessions begin or end so. */
 export function isAmbiguous({ code, details }: ErrorEnvelope): boolean {
   const { matches = 0 } = (details ?? {}) as { readonly matches?: number };
   return code === 'session/unknown' && matches > 1;
@@ -39,7 +39,7 @@ async function runsThatBegin(dataDirectory: string, given: string): Promise<numb
   const reader = opened.value;
   try {
     let count = 0;
-    for await (const run of everyRun(reader)) if (run.id.startsWith(given)) count += 1;
+    for await (const run of everyRun(reader)) if (namesId(run.id, given)) count += 1;
     return count;
   } finally {
     reader.close();

@@ -1,5 +1,5 @@
 import { usageError } from '@signalbox/app';
-import { findPlanRun } from '@signalbox/app/all-runs';
+import { findPlanRun, LAST } from '@signalbox/app/all-runs';
 import {
   correlationOf,
   type ErrorEnvelope,
@@ -46,7 +46,7 @@ export const defineLogs: DefineCommand = (command, { terminal, end }) => {
       'after',
       '\nExamples:\n  $ signalbox logs 019b8d62 --follow\n  $ signalbox logs 019b8d62 --level warn --json',
     )
-    .action(async (given: string, flags: LogsFlags) => {
+    .action(async (given: string | undefined, flags: LogsFlags) => {
       end(
         await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
           const level = logLevels.find(name => name === flags.level);
@@ -56,7 +56,7 @@ export const defineLogs: DefineCommand = (command, { terminal, end }) => {
               'Example: --level warn',
             );
           }
-          const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
+          const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given ?? LAST);
           if (!run.ok) return run.error;
           await print(terminal, reader, run.value, level, flags);
           return exitCodes.done;

@@ -1,4 +1,4 @@
-import { findPlanRun } from '@signalbox/app/all-runs';
+import { findPlanRun, LAST } from '@signalbox/app/all-runs';
 import { type ErrorEnvelope, thisMachine, type WhyAnswer, why } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
@@ -16,10 +16,10 @@ export const defineWhy: DefineCommand = (command, { terminal, end }) => {
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the answers as JSON, with the events they are based on')
     .addHelpText('after', '\nExamples:\n  $ signalbox why 019b8d62\n  $ signalbox why 019b8d62 deploy')
-    .action(async (given: string, node: string | undefined, flags: DataFlags) => {
+    .action(async (given: string | undefined, node: string | undefined, flags: DataFlags) => {
       end(
         await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
-          const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
+          const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given ?? LAST);
           if (!run.ok) return run.error;
           const { id } = run.value;
           const answers = await why(reader, id, node, thisMachine().clock);

@@ -1,5 +1,5 @@
 import { usageError } from '@signalbox/app';
-import { findPlanRun } from '@signalbox/app/all-runs';
+import { findPlanRun, LAST } from '@signalbox/app/all-runs';
 import { type ErrorEnvelope, runDiff, type SnapshotDiff } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
@@ -19,10 +19,10 @@ export const defineDiff: DefineCommand = (command, { terminal, end }) => {
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the files and the patch as JSON')
     .addHelpText('after', '\nExample:\n  $ signalbox diff 019b8d62 --frame 12')
-    .action(async (given: string, flags: DiffFlags) => {
+    .action(async (given: string | undefined, flags: DiffFlags) => {
       end(
         await withReader(terminal, flags, async (reader): Promise<0 | ErrorEnvelope> => {
-          const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given);
+          const run = await findPlanRun(reader, askedDataDirectory(flags.dataDir), given ?? LAST);
           if (!run.ok) return run.error;
           const { frame } = flags;
           if (frame !== undefined && !/^\d{1,9}$/.test(frame))
