@@ -55,7 +55,6 @@ export {
   failure,
   type Retry,
 } from './error-envelope.ts';
-export { namesId, shortId } from './handles.ts';
 export {
   ADAPTER_EVENT_MAX_BYTES,
   type AdapterEvent,
@@ -293,6 +292,7 @@ export {
   type WorkspaceRequirements,
   workspaceRequirements,
 } from './fleet/workspace.ts';
+export { namesId, shortId } from './handles.ts';
 export {
   type AdapterSessionId,
   type AgentId,

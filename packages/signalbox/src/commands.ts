@@ -308,6 +308,17 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./users/users-command.ts')).defineUsers,
   },
   {
+    syntax: 'completion <shell>',
+    summary: 'print a script that completes commands, runs and decisions in bash, zsh or fish',
+    group: 'This machine:',
+    load: async () => (await import('./completion/completion-command.ts')).defineCompletion,
+  },
+  {
+    syntax: 'complete [words...]',
+    summary: 'print the candidates for the last of the given words',
+    load: async () => (await import('./completion/completion-command.ts')).defineComplete,
+  },
+  {
     syntax: 'demo',
     summary: 'open the console with sample runs, decisions and a guided session',
     group: 'See it work:',

@@ -66,7 +66,7 @@ describe('signalbox run', () => {
     expect(readFileSync(path.join(example, 'README.md'), 'utf8')).toContain(`\`\`\`\n${told}\`\`\``);
   });
 
-  it('[X9] keeps what it did for the commands that look at it', () => {
+  it('[X9 X155] keeps what it did for the commands that look at it', () => {
     const cwd = newPlace();
     const plan = fileURLToPath(new URL('../../../examples/02-hello/plan.tsx', import.meta.url));
     signalbox(['run', plan, '--name', 'first', '--tag', 'a', '--input', '{"names": ["Lin"]}'], { cwd });
@@ -77,7 +77,8 @@ describe('signalbox run', () => {
       greetings: ['Hello, Lin'],
       polished: 3,
     });
-    expect(signalbox(['show', first.id], { cwd }).stdout).toContain(
+    expect(JSON.parse(signalbox(['state', '--json'], { cwd }).stdout).greetings).not.toEqual(['Hello, Lin']);
+    expect(signalbox(['show', first.id.slice(-8)], { cwd }).stdout).toContain(
       '  ✓ phase greet succeeded\n    ✓ step everybody succeeded',
     );
     const { tree } = JSON.parse(signalbox(['show', first.id, '--json'], { cwd }).stdout);

@@ -75,7 +75,10 @@ async function newest(
   for await (const run of everyRun(reader)) if (isOwn(run) && isMeant(run)) return ok(run);
   return err(
     failure('run/unknown', {
-      message: given === FAILED ? 'No run in this data directory has failed.' : 'There are no runs in this data directory yet.',
+      message:
+        given === FAILED
+          ? 'No run in this data directory has failed.'
+          : 'There are no runs in this data directory yet.',
       suggestion: given === FAILED ? 'List the runs with "signalbox ls".' : 'Start one: signalbox run plan.tsx',
       details: { matches: 0 },
     }),
