@@ -1,5 +1,14 @@
 import { nodeHasher } from '@signalbox/journal';
-import { type Digest, type ErrorEnvelope, err, failure, namesId, ok, type Result, type SessionId } from '@signalbox/model';
+import {
+  type Digest,
+  type ErrorEnvelope,
+  err,
+  failure,
+  namesId,
+  ok,
+  type Result,
+  type SessionId,
+} from '@signalbox/model';
 import {
   type DomainEvent,
   type Gap,
