@@ -66,7 +66,7 @@ describe('signalbox run', () => {
     expect(readFileSync(path.join(example, 'README.md'), 'utf8')).toContain(`\`\`\`\n${told}\`\`\``);
   });
 
-  it('[X9 X155] keeps what it did for the commands that look at it', () => {
+  it('[X9] [X155] keeps what it did for the commands that look at it', () => {
     const cwd = newPlace();
     const plan = fileURLToPath(new URL('../../../examples/02-hello/plan.tsx', import.meta.url));
     signalbox(['run', plan, '--name', 'first', '--tag', 'a', '--input', '{"names": ["Lin"]}'], { cwd });
