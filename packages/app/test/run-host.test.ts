@@ -274,7 +274,7 @@ describe('an operator', () => {
     const { host, start, end } = await open(folder);
     const flag = path.join(folder, 'flag');
     const text = planText(
-      `<Task id="a" run={() => { if (!existsSync(${JSON.stringify(flag)})) throw new Error('not yet'); return 'good'; }} />`,
+      `<Task id="a" retries={0} run={() => { if (!existsSync(${JSON.stringify(flag)})) throw new Error('not yet'); return 'good'; }} />`,
       undefined,
       "import { existsSync } from 'node:fs';",
     );

@@ -339,6 +339,7 @@ export {
   plainDataFault,
   text,
 } from './json.ts';
+export { didYouMean, nearestName } from './nearest-name.ts';
 export { isWorkKind, nodeKindFacts, type PlanNodeKind, planNodeKinds, textOf } from './node-kinds.ts';
 export { err, ok, type Result } from './result.ts';
 export type { Rng } from './rng.ts';
@@ -357,8 +358,7 @@ export {
   type SecretFilter,
 } from './secrets/secret-filter.ts';
 export { createSecretStream, type SecretStream } from './secrets/secret-stream.ts';
-
-export { timerDue, timerReason } from './status/block-reason.ts';
+export { isDenied, timerDue, timerReason } from './status/block-reason.ts';
 export {
   type NodeStatus,
   nodeStatus,

@@ -3,6 +3,9 @@ export type {
   StateAccess,
   VolatileAccess,
 } from './context.ts';
+export type { FailedAttempt } from './failures/attempt-error.ts';
+export type { Duration } from './failures/duration.ts';
+export { Retryable, Terminal } from './failures/verdicts.ts';
 export { editUndriven } from './forks/edit-undriven.ts';
 export { forkPlan } from './forks/fork-plan.ts';
 export { resetUndriven } from './forks/reset-undriven.ts';
@@ -11,12 +14,10 @@ export type { CommandAnswer, StateEdit } from './frames/command.ts';
 export { endUndriven, stopUndriven, type UndrivenDeed, type UndrivenEnd } from './frames/end-undriven.ts';
 export type { PlanRun, PlanRunOptions, RunEnd } from './frames/engine-options.ts';
 export type { TraceEntry } from './frames/frame-phase.ts';
-
 export type { Timers } from './frames/frame-scheduler.ts';
 export { type PlanPreview, previewPlan } from './frames/preview-plan.ts';
 export { runPlan } from './frames/run-plan.ts';
 export { type SignalFault, signalFault } from './frames/signals.ts';
-
 export type { StartDoubts, TaskExecutor, TaskOutcome, TaskRequest } from './frames/task-executor.ts';
 export type { PlanChild, PlanElement } from './jsx/element.ts';
 export { Fragment } from './jsx/element.ts';
@@ -28,6 +29,7 @@ export {
   loadKept,
   loadPlan,
 } from './load/load-plan.ts';
+export { builtinToolNames } from './nodes/builtin-tools.ts';
 export {
   Agent,
   type AgentProps,
@@ -55,6 +57,7 @@ export {
   type PhaseProps,
   Ralph,
   type RalphProps,
+  type RetryProps,
   Step,
   type StepProps,
   Stop,

@@ -1,4 +1,6 @@
 /** Everything that a plan can import from `signalbox`, wherever its file is. */
+
+export { Retryable, Terminal } from './failures/verdicts.ts';
 export { Fragment } from './jsx/element.ts';
 export {
   Agent,

@@ -188,6 +188,7 @@ export { isRepairable } from './tasks/repairable.ts';
 export {
   DEFAULT_BACKOFF_MS,
   decideRetry,
+  type RetryGrowth,
   dueAt,
   HELD_BACK,
   retryWaitMs,

@@ -85,7 +85,7 @@ const ways: Record<Exclude<RunStatus, 'queued' | 'running'>, Readonly<Record<str
       plan: plan(`<Task id="first" run={() => 1} onFinished={() => ctx.state.set('n', 'one' as never)} />`),
     },
     'a task throws': {
-      plan: plan(`<Phase name="a"><Task id="first" run={() => { throw new Error('no'); }} /></Phase>`),
+      plan: plan(`<Phase name="a"><Task id="first" retries={0} run={() => { throw new Error('no'); }} /></Phase>`),
     },
     'a sub-plan throws': {
       plan: plan(`<SubPlan id="sub" plan={inner} />`, inner(`${FIRST}${THROWS}`)),

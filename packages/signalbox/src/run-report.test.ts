@@ -19,6 +19,7 @@ const summary: RunSummary = {
   costMicroUsd: 0,
   failed: [],
   hasUnhandled: false,
+  denied: [],
   open: [],
 };
 

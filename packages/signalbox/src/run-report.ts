@@ -63,6 +63,7 @@ export function describeEnd(run: RunRecord, summary: RunSummary, style: PlaceSty
 function endOf({ id, status, error, stopReason, output }: RunRecord, summary: RunSummary, style: PlaceStyle): string[] {
   const { paint } = style;
   const goOn = `Continue with: signalbox resume ${id}`;
+  const askAgain = summary.denied.map(node => `Ask again: signalbox retry ${id} ${shown(quoted(node))}`);
   switch (status) {
     case 'completed':
       return [`${paint.good('✓ completed')} ${id}`, ...describeOutput(output)];
@@ -85,7 +86,10 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
           : []),
       ];
     case 'stopped':
-      return [`${paint.bad('✗ stopped')} ${id}: ${shown(stopReason ?? '')}`, goOn];
+      return [
+        `${paint.bad('✗ stopped')} ${id}: ${shown(stopReason ?? '')}`,
+        ...(isDenial(stopReason) ? askAgain : [goOn]),
+      ];
     case 'stalled':
       return [
         `${paint.bad('✗ stalled')} ${id}: it kept rendering without progress`,
@@ -106,6 +110,11 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
         `Details: signalbox decisions --run ${id}`,
       ];
   }
+}
+
+/** The plan did not say what follows a denial. */
+function isDenial(stopReason = ''): boolean {
+  return stopReason.startsWith('A person denied ');
 }
 
 function isRepaired({ isRepairable }: RunSummary['failed'][number]): boolean {

@@ -13,6 +13,8 @@ export interface RunSummary {
   readonly failed: readonly FailedNode[];
   /** Only handlers failed, after their work was done: a corrected plan can continue with the recorded results. */
   readonly hasUnhandled: boolean;
+  /** Nodes that a person denied. */
+  readonly denied: readonly string[];
   /** The question for a person. */
   readonly open: readonly OpenQuestion[];
 }
@@ -51,6 +53,7 @@ export async function summaryOf(reader: RunReader, run: RunRecord): Promise<RunS
     tokens: usage.inputTokens + usage.outputTokens,
     costMicroUsd: usage.costMicroUsd,
     failed,
+    denied: tasks.filter(({ lastError }) => lastError?.code === 'denied').map(({ node }) => node),
     hasUnhandled: [...statuses.values()].some(row => (row as { readonly unhandled?: true }).unhandled === true),
     open: open.map(({ title: node, decision: { id, kind, proposal } }) => ({
       id,

@@ -8,7 +8,8 @@ export function describeTree(
   agentOf: (node: ShownTree) => string | undefined = () => undefined,
   depth = 0,
 ): readonly string[] {
-  const { kind, status = 'idle', until, children } = node;
+  const { kind, until, children } = node;
+  const status = node.isDenied === true ? 'denied' : (node.status ?? 'idle');
   const isShown = kind !== 'branch' && kind !== 'component';
   const line = `${'  '.repeat(depth)}${markOf(status, paint)} ${shown(titleOf(node))} ${paint.faint(until === undefined ? status : `waits until ${until}`)}`;
   const agent = agentOf(node);
@@ -38,6 +39,7 @@ export function markOf(status: string, paint: Paint): string {
     case 'failed':
     case 'abandoned':
     case 'canceled':
+    case 'denied':
       return paint.bad('✗');
     case 'running':
       return paint.strong('▶');

@@ -1,4 +1,4 @@
-import { defined, type RunId, type Timestamp, timerDue } from '@signalbox/model';
+import { defined, isDenied, type RunId, type Timestamp, timerDue } from '@signalbox/model';
 import type { TreeNode } from '@signalbox/plan';
 import type { DecisionOfRun, RunReader } from '@signalbox/runs';
 import { askedKinds, askingStatus } from '../contract-view/tree-view.ts';
@@ -13,6 +13,8 @@ interface NodeRow extends Omit<TreeNode, 'id' | 'status' | 'children'> {
 export interface ShownTree extends TreeNode {
   /** The time that it waits for. */
   readonly until?: Timestamp;
+  /** A person said no, here or in what failed below. */
+  readonly isDenied?: true;
   readonly children: readonly ShownTree[];
 }
 
@@ -35,11 +37,12 @@ export async function treeAt(
   const children = Map.groupBy(nodes.keys(), id => nodes.get(id)?.parent);
   const [root] = children.get(undefined) ?? [];
 
+  const byPlace = (a: string, b: string) => (nodes.get(a)?.index ?? 0) - (nodes.get(b)?.index ?? 0);
   const build = (id: string): ShownTree => {
     const { parent: _, index: __, kind, data, ...node } = (nodes.get(id) ?? {}) as Partial<NodeRow>;
     const { status, reason } = statuses.get(id) ?? {};
     const until = timerDue(reason);
-    const inside = (children.get(id) ?? []).toSorted((a, b) => (nodes.get(a)?.index ?? 0) - (nodes.get(b)?.index ?? 0));
+    const below = (children.get(id) ?? []).toSorted(byPlace).map(build);
     return {
       ...node,
       kind: kind ?? 'component',
@@ -48,8 +51,15 @@ export async function treeAt(
       ...defined({ status }),
       ...askingStatus(defined({ status }), asking.get(id)),
       ...(until && { until }),
-      children: inside.map(build),
+      ...((isDenied(reason) || isDeniedBelow(status, below)) && { isDenied: true }),
+      children: below,
     };
   };
   return root === undefined ? undefined : build(root);
+}
+
+/** A part of a plan in which nothing failed but what a person denied. */
+function isDeniedBelow(status: TreeNode['status'], below: readonly ShownTree[]): boolean {
+  const failed = below.filter(node => node.status === 'failed');
+  return status === 'failed' && failed.length > 0 && failed.every(node => node.isDenied === true);
 }

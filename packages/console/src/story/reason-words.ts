@@ -7,6 +7,7 @@ const known: Readonly<Record<string, string>> = {
   outcome_unknown: 'the outcome is unknown: it asks you',
   sub_plan_waiting: 'its sub-run waits for you',
   sub_plan_paused: 'its sub-run is paused',
+  denied: 'a person denied it',
 };
 
 const APPROVAL = 'approval_required:';
@@ -17,5 +18,5 @@ export function reasonWords(reason: string): string {
   if (due !== undefined) return untilWords(due);
   const kind = reason.startsWith(APPROVAL) ? reason.slice(APPROVAL.length) : undefined;
   const asks = Object.entries(kindWords).find(([name]) => name === kind)?.[1];
-  return asks ?? known[reason] ?? reason.replace(/^threw: (Error: )?/, '');
+  return asks ?? known[reason] ?? reason.replace(/^threw: (Error: )?|^denied: /, '');
 }

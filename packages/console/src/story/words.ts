@@ -1,4 +1,5 @@
 import {
+  isDenied,
   type NodeStatus,
   nodeStatus,
   type RunStatus,
@@ -58,6 +59,7 @@ const nodeStandings: Record<NodeStatus, Standing> = {
 };
 
 export function nodeStanding(status: NodeStatus, reason?: string | undefined): Standing {
+  if (isDenied(reason)) return { signal: 'failed', word: 'denied' };
   return timerDue(reason) === undefined ? nodeStandings[status] : { signal: 'held', word: 'waits' };
 }
 

@@ -11,3 +11,8 @@ export function timerReason(due: Timestamp): string {
 export function timerDue(reason: string | undefined): Timestamp | undefined {
   return reason?.startsWith(TIMER) ? (reason.slice(TIMER.length) as Timestamp) : undefined;
 }
+
+/** Whether a person said no: the reason of a question's node says so, whether the plan took that in or not. */
+export function isDenied(reason: string | undefined): boolean {
+  return reason === 'denied' || reason?.startsWith('denied:') === true;
+}

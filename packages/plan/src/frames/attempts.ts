@@ -1,22 +1,16 @@
-import { defined, issuesText, thrownText, timerDue, truncateUtf8 } from '@signalbox/model';
-import {
-  classifyFailure,
-  MAX_OWNER_DEATHS,
-  ownerDeathsOf,
-  retryWaitMs,
-  type Task,
-  type TaskError,
-  type TaskId,
-} from '@signalbox/runs';
+import { defined, issuesText, timerDue, truncateUtf8 } from '@signalbox/model';
+import { MAX_OWNER_DEATHS, ownerDeathsOf, retryWaitMs, type Task, type TaskError, type TaskId } from '@signalbox/runs';
 import type * as z from 'zod';
 import { notingReads } from '../errors/noted-reads.ts';
 import { thrownPlace } from '../errors/thrown-place.ts';
+import { limitedByAuthor, thrownTaskError } from '../failures/attempt-error.ts';
+import { asDenied } from '../failures/denial.ts';
 import type { TaskContext, TaskProgress } from '../nodes/handlers.ts';
 import { workEntry } from '../nodes/node-kinds.ts';
 import { limitsOf, type RunnableNode, type SubPlanNode, type TaskNode, type TimerNode } from '../nodes/plan-node.ts';
 import { asGiven, type CleanData } from '../state/clean-data.ts';
 import { frozen } from '../state/frozen.ts';
-import { childOf, iterationOf } from '../structure/node-record.ts';
+import { CHILDREN_PER_RESTART, childOf, iterationOf } from '../structure/node-record.ts';
 import type { FileBook } from '../workspaces/file-book.ts';
 import { type TaskTools, taskTools } from '../workspaces/task-tools.ts';
 import type { CommitsAhead } from './commits-ahead.ts';
@@ -132,7 +126,10 @@ export function createAttempts(
     start(task, node, isLimited, waited) {
       const record = records.get(node.id);
       const child = childOf(record);
-      const place = { child, isRevived: child !== (record?.restart ?? 0) };
+      const place = {
+        child: child + task.retryCount * CHILDREN_PER_RESTART,
+        isRevived: child !== (record?.restart ?? 0),
+      };
       const execute = async (started: TaskRequest) => {
         if (options.recorded !== undefined) return executor.execute(started);
         const asked = refusal(task, started, isLimited);
@@ -146,6 +143,7 @@ export function createAttempts(
           case 'clock':
             return runTimer(timerDue(waited) ?? dueOf((node as TimerNode).data, task.createdAt), clock);
           case 'person':
+            return asDenied(node, await executor.execute(started));
           case 'agent':
           case 'host':
             return executor.execute(started);
@@ -242,7 +240,7 @@ async function doWork(
   let cancelTimer: (() => void) | undefined;
   try {
     const work = notingReads(reads, () => execute(request));
-    if (timeoutMs === undefined) return await checked(node, clean(await work));
+    if (timeoutMs === undefined) return await checked(request, clean(await work));
     // Work that ignores its signal must not hold up the run after its timeout.
     const overtime = new Promise<never>((_, reject) => {
       cancelTimer = timers.after(timeoutMs, () => {
@@ -252,23 +250,35 @@ async function doWork(
         control.abort(reason);
       });
     });
-    return await checked(node, clean(await Promise.race([work, overtime])));
+    return await checked(request, clean(await Promise.race([work, overtime])));
   } catch (error) {
     const thrown = thrownPlace(timedOut ? undefined : error, { element: node, reads }, clean);
-    const why = { ...taskErrorOf(error, task, timedOut, clean), ...defined({ thrown }) };
-    // A child run that timed out is stopped, not started again.
-    return failed(node.kind === 'subplan' && timedOut ? { ...why, class: 'terminal' } : why);
+    const known = thrownTaskError(error, task, node.kind, timedOut, clean);
+    const why = limitedByAuthor({ ...known, ...defined({ thrown }) }, error, node, request.attempt);
+    // A child run that timed out is stopped; another is started only if its author wants retries.
+    return failed(node.kind === 'subplan' && timedOut && !isRetried(node) ? { ...why, class: 'terminal' } : why);
   } finally {
     cancelTimer?.();
   }
 }
 
 /** The output parsed by the author's schema: only the plan's thread has that code. */
-function checked(node: RunnableNode, outcome: TaskOutcome): Attempt | Promise<Attempt> {
+function checked({ node, attempt }: TaskRequest, outcome: TaskOutcome): Attempt | Promise<Attempt> {
+  if (outcome.kind === 'failed') return failed(limitedByAuthor(ofChild(node, outcome.error), undefined, node, attempt));
   if (outcome.kind !== 'done') return { outcome, value: undefined };
   const schema = 'schema' in node.code ? node.code.schema : undefined;
   if (schema === undefined) return { outcome, value: outcome.output };
   return schema.safeParseAsync(outcome.output).then(parsed => parsedAttempt(node, outcome, parsed));
+}
+
+/** A sub-plan that failed is not started again, unless its author wants that. */
+function ofChild(node: RunnableNode, error: TaskError): TaskError {
+  const isOver = error.code === 'sub_plan_failed' || error.code === 'sub_plan_stalled';
+  return node.kind === 'subplan' && isOver && isRetried(node) ? { ...error, class: 'retryable' } : error;
+}
+
+function isRetried({ data }: RunnableNode): boolean {
+  return 'attempts' in data && data.attempts !== undefined;
 }
 
 function parsedAttempt(node: RunnableNode, outcome: TaskOutcome, parsed: z.ZodSafeParseResult<unknown>): Attempt {
@@ -302,34 +312,4 @@ async function runTask(
   if (plain.ok) return { kind: 'done', output: plain.value };
   const message = `The task returned what is not plain data: ${plain.error}.`;
   return { kind: 'failed', error: { class: 'terminal', code: 'output-not-plain', message } };
-}
-
-function taskErrorOf(error: unknown, task: Task, timedOut: boolean, clean: CleanData): TaskError {
-  const known = factsOf(error);
-  const kind = classifyFailure(
-    {
-      ...(typeof known.status === 'number' ? { status: known.status } : {}),
-      ...(typeof known.code === 'string' ? { systemCode: known.code } : {}),
-      ...(timedOut ? { timedOut } : {}),
-    },
-    task.effects,
-  );
-  const text = thrownText(error);
-  const code = timedOut
-    ? 'timeout'
-    : known.status === 429
-      ? 'rate_limit'
-      : typeof known.code === 'string'
-        ? known.code
-        : 'threw';
-  return { class: kind, code, message: truncateUtf8(clean(text.toWellFormed()), MESSAGE_BYTES) };
-}
-
-function factsOf(error: unknown): { readonly status?: unknown; readonly code?: unknown } {
-  try {
-    const { status, code } = (error ?? {}) as { readonly status?: unknown; readonly code?: unknown };
-    return { status, code };
-  } catch {
-    return {};
-  }
 }

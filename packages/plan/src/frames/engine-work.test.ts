@@ -38,7 +38,7 @@ describe('the work of a run', () => {
       status: 'failed',
       error: { class: 'terminal', code: 'plan/task-failed', message: 'Node bad failed: RangeError: no' },
     });
-    expect(await world.state()).toEqual({ seen: 'plan/task-failed 1' });
+    expect(await world.state()).toEqual({ seen: 'plan/task-failed 4' });
     expect((await world.runs.tasks(world.run)).map(task => [task.node, task.status])).toEqual([['bad', 'error']]);
   });
 
@@ -309,6 +309,7 @@ describe('the work of a run', () => {
             { name: 'a' },
             el(Task, {
               id: 'a',
+              retries: 0,
               run: () => {
                 runs.push('a');
                 if (isBroken) throw new Error('no');

@@ -2,7 +2,8 @@ import { defined, failure, type ThrownPlace, thrownMessage } from '@signalbox/mo
 import type { NodeKey, Task, TaskError } from '@signalbox/runs';
 import { callAuthor } from '../errors/noted-reads.ts';
 import { thrownPlace } from '../errors/thrown-place.ts';
-import type { HandlerName, NodeHandlers, TaskFailure } from '../nodes/handlers.ts';
+import { DENIED, isDenial } from '../failures/denial.ts';
+import { type HandlerName, isOfEnd, type NodeHandlers, type TaskFailure } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
 import { PlanError, planFailure } from '../plan-error.ts';
 import { compareText } from '../state/action.ts';
@@ -12,6 +13,12 @@ import type { EngineBase } from './engine.ts';
 import type { Operator } from './operator.ts';
 import { lastFrame } from './run-memory.ts';
 import type { TaskDesk } from './task-desk.ts';
+
+/** The handler of a failure: the most specific one. */
+function handlerOf(handlers: NodeHandlers, code: string): HandlerName {
+  if (code === DENIED && handlers.onDenied !== undefined) return 'onDenied';
+  return handlers.onFailed === undefined ? 'onError' : 'onFailed';
+}
 
 /**
  * Takes in news from work: ends tasks, sets the records of their nodes and runs their handlers, each in its own transaction. All of it is
@@ -79,7 +86,7 @@ export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operato
   };
 
   const succeeded = (node: RunnableNode, task: Task, value: unknown) => {
-    setRecord(node.id, { status: 'succeeded' });
+    setRecord(node.id, { status: 'succeeded', ...(isDenial(value) && { reason: DENIED }) });
     call(node, task, 'onFinished', value);
   };
 
@@ -91,7 +98,8 @@ export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operato
       suggestion: 'Look at the error, then retry the node.',
       details: { node: node.id, code, class: kind },
     });
-    call(node, task, 'onError', { error, attempts: task.retryCount + 1 } satisfies TaskFailure);
+    const handler = handlerOf(node.code.handlers, code);
+    call(node, task, handler, { error, attempts: task.retryCount + 1 } satisfies TaskFailure);
   };
 
   /** The work had ended in an earlier process, where its handler failed. */
@@ -173,7 +181,7 @@ export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operato
         else {
           const thrown = thrownPlace(error, { element: node }, memory.clean);
           ledger.event('handler.failed', { ...fields, error: error.message, ...defined({ thrown }) });
-          const isEnd = handler === 'onFinished' || handler === 'onError';
+          const isEnd = isOfEnd(handler);
           const reason = planFailure(error, 'plan/handler-failed').message;
           if (isEnd) noteThrown(node.id, thrown);
           if (isEnd) setRecord(node.id, { status: 'failed', reason, unhandled: true });

@@ -212,7 +212,7 @@ describe('a render that throws', () => {
       seen.done.push('build');
       throw new Error('no');
     };
-    const inner = definePlan({ name: 'inner', render: () => el(Task, { id: 'build', run: failing }) });
+    const inner = definePlan({ name: 'inner', render: () => el(Task, { id: 'build', run: failing, retries: 0 }) });
     const parent = definePlan({ name: 'parent', render: () => el(SubPlan, { id: 'sub', plan: inner }) });
     expect(await world.end(world.start(parent))).toMatchObject({ status: 'failed' });
     expect(await world.end(world.resume(parent))).toMatchObject({ status: 'failed' });

@@ -1,8 +1,9 @@
 import { defined } from '@signalbox/model';
-import type { TaskError } from '@signalbox/runs';
 import { thrownPlace } from '../errors/thrown-place.ts';
+import { DENIED } from '../failures/denial.ts';
 import { type PlanError, planFailure } from '../plan-error.ts';
 import type { CleanData } from '../state/clean-data.ts';
+import type { NodeRecord } from '../structure/node-record.ts';
 import type { Activity, Structure } from '../structure/structure.ts';
 import type { EngineParts } from './engine.ts';
 import { DEFAULT_IDLE_MS, type RunEnd } from './engine-options.ts';
@@ -48,7 +49,7 @@ export function createEnding({ base, phases, view, code, work, book }: Omit<Engi
     if (isPausing) return { status: 'paused' };
     if (ready > 0) return undefined;
     if (activity.blocked > 0) return { status: 'waiting' };
-    return activity.failed > 0 ? { status: 'failed', error: nodeFailure(memory, structure) } : undefined;
+    return activity.failed > 0 ? failureEnd(memory, structure) : undefined;
   }
 
   return {
@@ -98,14 +99,25 @@ export function failedWith(error: PlanError, clean: CleanData): Extract<RunEnd, 
   return { status: 'failed', error: { class: 'terminal', code, message, ...defined({ thrown }) } };
 }
 
-function nodeFailure({ records, thrown }: RunMemory, structure: Structure): TaskError {
-  const failed = ['failed', 'abandoned', 'canceled'];
-  const isFailed = ([id]: readonly [string, unknown]) =>
-    structure.signatureOf(id) !== undefined && failed.includes(structure.statusOf(id));
-  const [id, record] = [...records].find(isFailed) ?? [];
+/** A failed node fails the run; where a person said no, the run is stopped. */
+function failureEnd({ records, thrown }: RunMemory, structure: Structure): Ended {
+  const failed = [...records].filter(([id]) => structure.holdsUp(id));
+  const [id, record] = failed.find(entry => !isDeniedConfirmation(entry, structure)) ?? failed[0] ?? [];
+  if (id !== undefined && isDeniedConfirmation([id, record], structure)) {
+    const why = record?.reason?.replace(/^denied: A person denied it(: )?/, '') ?? '';
+    return { status: 'stopped', reason: `A person denied ${id}${why === '' ? '' : `: ${why}`}` };
+  }
   // The thrown text says what it is.
   const reason = record?.reason?.replace(/^threw: (Error: )?/, '') ?? `it was ${record?.status ?? 'lost'}`;
   const place = thrown.get(id ?? '');
   const message = `Node ${id ?? '?'} failed: ${reason}`;
-  return { class: 'terminal', code: 'plan/task-failed', message, ...defined({ thrown: place }) };
+  const error = { class: 'terminal', code: 'plan/task-failed', message, ...defined({ thrown: place }) } as const;
+  return { status: 'failed', error };
+}
+
+/** A denial where options or a value were asked for is a failure: the answer is missing. */
+function isDeniedConfirmation([id, record]: readonly [string, NodeRecord | undefined], structure: Structure): boolean {
+  const node = structure.nodeOf(id);
+  if (node?.kind !== 'human' || record?.reason?.startsWith(`${DENIED}:`) !== true) return false;
+  return node.data.options === undefined && node.data.schema === undefined;
 }

@@ -12,6 +12,7 @@ import {
   type NodeKey,
   type OrphanAction,
   ownerDeathsOf,
+  type RetryGrowth,
   recoverOrphan,
   releaseTask,
   startTask,
@@ -21,8 +22,8 @@ import {
   taskIdOf,
 } from '@signalbox/runs';
 import { workEntry } from '../nodes/node-kinds.ts';
-import { limitsOf, type RunnableNode } from '../nodes/plan-node.ts';
-import { childOf, isRecalled, type NodeRecord } from '../structure/node-record.ts';
+import { isRunnable, limitsOf, type PlanNode, type RunnableNode } from '../nodes/plan-node.ts';
+import { CHILDREN_PER_RESTART, childOf, isRecalled, type NodeRecord } from '../structure/node-record.ts';
 import type { Structure } from '../structure/structure.ts';
 import type { FileBook } from '../workspaces/file-book.ts';
 import { createAttempts, type TaskNews } from './attempts.ts';
@@ -153,10 +154,15 @@ export function createTaskDesk(
 
   const wantedChildren = () => {
     const wanted = [...tasks.values()].filter(({ status, node }) => status !== 'canceling' && isSubPlan(node));
-    return new Set(wanted.map(({ node, iteration }) => subPlans.idOf(node, iteration, childOf(records.get(node)))));
+    return new Set(
+      wanted.map(({ node, iteration, retryCount }) =>
+        subPlans.idOf(node, iteration, childOf(records.get(node)) + retryCount * CHILDREN_PER_RESTART),
+      ),
+    );
   };
-  const dropChild = ({ node, iteration }: Task) => {
-    if (isSubPlan(node)) subPlans.drop(node, iteration, childOf(records.get(node)));
+  const dropChild = ({ node, iteration, retryCount }: Task) => {
+    const child = childOf(records.get(node)) + retryCount * CHILDREN_PER_RESTART;
+    if (isSubPlan(node)) subPlans.drop(node, iteration, child);
   };
   const isSubPlan = (node: string) => (structure.nodeOf(node)?.kind ?? memory.formerNodes.get(node)) === 'subplan';
 
@@ -237,7 +243,16 @@ export function createTaskDesk(
         case 'failed': {
           const isGivenUp = givenUp.delete(id) && outcome.error.code !== HELD_BACK;
           const error = isGivenUp ? GIVEN_UP : outcome.error;
-          const retry = canceling || stale ? undefined : decideRetry(task, error, clock.now(), rng);
+          const retry =
+            canceling || stale
+              ? undefined
+              : decideRetry(
+                  task,
+                  error,
+                  clock.now(),
+                  rng,
+                  growthOf(structure.nodeOf(task.node), records.get(task.node)?.policy),
+                );
           if (retry?.kind === 'retry') {
             keep(retry.task);
             attempts.wait(retry.task);
@@ -389,6 +404,12 @@ function rulesOf(
 ): Pick<Task, 'maxRetries' | 'backoffMs'> {
   return {
     maxRetries: Math.min(policy?.retries ?? limitsOf(node).retries, maxRetries),
-    backoffMs: policy?.backoffMs ?? DEFAULT_BACKOFF_MS,
+    backoffMs: policy?.backoffMs ?? limitsOf(node).backoff?.firstMs ?? DEFAULT_BACKOFF_MS,
   };
+}
+
+/** How the wait grows, where the author says so and no operator said otherwise. */
+function growthOf(node: PlanNode | undefined, policy: NodeRecord['policy']): RetryGrowth | undefined {
+  if (policy?.backoffMs !== undefined || node === undefined || !isRunnable(node)) return undefined;
+  return limitsOf(node).backoff;
 }

@@ -1,5 +1,7 @@
 import type { Json } from '@signalbox/model';
 import type * as z from 'zod';
+import type { FailedAttempt } from '../failures/attempt-error.ts';
+import type { Duration } from '../failures/duration.ts';
 import type { BuiltIn, PlanChild, PlanElement } from '../jsx/element.ts';
 import type { AnyPlan, PlanInput } from '../plan-definition.ts';
 import type { TaskContext, TaskFailure, TaskProgress } from './handlers.ts';
@@ -22,9 +24,26 @@ interface Observable<Output> extends Common {
   readonly onError?: (error: TaskFailure) => void;
   readonly onProgress?: (progress: TaskProgress) => void;
   readonly onBlocked?: (reason: string) => void;
-  /** How often failed work is retried; 3 by default. */
+  /** Like `onError`, and what comes after the node goes on. */
+  readonly onFailed?: (error: TaskFailure) => void;
+  /** Whether what comes after the node goes on if it fails. */
+  readonly allowFailure?: boolean;
+  readonly retry?: RetryProps;
+  /** How often failed work is retried; 3 by default. `retry` says more. */
   readonly retries?: number;
+  /** How long one attempt may take: milliseconds, or a text such as `30s`. */
+  readonly timeout?: Duration;
   readonly timeoutMs?: number;
+}
+
+/** When work that failed is tried again. What has effects outside is not, unless it is idempotent. */
+export interface RetryProps {
+  /** How often it is tried at most; 4 by default, and 1 for no retry. */
+  readonly attempts?: number;
+  /** The same wait each time, or a growing one: from 1 s, doubled each time, up to 5 minutes. Up to half of it is left out at random. */
+  readonly backoff?: Duration | { readonly first?: Duration; readonly factor?: number; readonly max?: Duration };
+  /** Only these failures: names of errors and codes such as `timeout`, or a function that returns true for them. */
+  readonly on?: readonly string[] | ((failed: FailedAttempt) => boolean);
 }
 
 export interface IfProps extends Common, WithChildren {
@@ -123,9 +142,13 @@ export interface TaskProps<Output> extends Observable<Output> {
    * they run again.
    */
   readonly effects?: 'none' | 'undoable' | 'external';
+  /** Running it twice does the same as running it once: it is retried, and starts again, whatever its effects are. */
+  readonly idempotent?: boolean;
 }
 
 export interface HumanProps<Schema extends OutputSchema> extends Observable<OutputOf<Schema>> {
+  /** A person said no, and the plan goes on. Without it, and without `onFinished`, a denied confirmation stops the run. */
+  readonly onDenied?: (error: TaskFailure) => void;
   /** The question to the person; or write it between the tags. */
   readonly prompt?: string;
   readonly options?: readonly { readonly id: string; readonly label?: string }[];

@@ -36,6 +36,8 @@ export interface TaskFailure {
 export interface NodeHandlers {
   readonly onFinished?: (output: never) => void;
   readonly onError?: (error: TaskFailure) => void;
+  readonly onFailed?: (error: TaskFailure) => void;
+  readonly onDenied?: (error: TaskFailure) => void;
   readonly onProgress?: (progress: TaskProgress) => void;
   readonly onBlocked?: (reason: string) => void;
 }
@@ -45,8 +47,17 @@ export const handlerNames = [
   'onError',
   'onProgress',
   'onBlocked',
+  'onFailed',
+  'onDenied',
 ] as const satisfies readonly (keyof NodeHandlers)[];
 export type HandlerName = (typeof handlerNames)[number];
+
+const ofEnd: ReadonlySet<string> = new Set(['onFinished', 'onError', 'onFailed', 'onDenied']);
+
+/** Whether the handler takes in the end of its node's work: one that fails is called again. */
+export function isOfEnd(handler: string): boolean {
+  return ofEnd.has(handler);
+}
 
 /** The names of the handlers, in a fixed order. */
 export function namesOf(handlers: NodeHandlers): readonly HandlerName[] {

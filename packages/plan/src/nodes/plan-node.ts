@@ -1,4 +1,5 @@
 import type { ZodType } from 'zod';
+import type { FailedAttempt } from '../failures/attempt-error.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 import type { SourcePosition } from '../plan-error.ts';
 import type { NodeHandlers, TaskContext } from './handlers.ts';
@@ -20,20 +21,23 @@ interface Base<Kind extends NodeKind> {
 /** A node and the author's code on it. The code belongs to this process only; everything else is plain data. */
 type WithCode<Kind extends NodeKind, Code> = Base<Kind> & { readonly code: Code };
 
-export type TaskNode = WithCode<
-  'task',
-  { readonly handlers: NodeHandlers; readonly run: (task: TaskContext) => unknown }
->;
-/** The author's own output schema, if it is zod. */
-interface AnswerCode {
+/** The author's code on work of any kind. */
+interface Called {
   readonly handlers: NodeHandlers;
+  /** Which failures are retried: by name or code, or as a function says. */
+  readonly retryOn?: readonly string[] | ((failed: FailedAttempt) => unknown);
+}
+
+export type TaskNode = WithCode<'task', Called & { readonly run: (task: TaskContext) => unknown }>;
+/** The author's own output schema, if it is zod. */
+interface AnswerCode extends Called {
   readonly schema?: ZodType;
 }
 export type AgentNode = { [Kind in AgentKind]: WithCode<Kind, AnswerCode> }[AgentKind];
 export type HumanNode = WithCode<'human', AnswerCode>;
-export type KeepNode = WithCode<'keep', { readonly handlers: NodeHandlers }>;
-export type SubPlanNode = WithCode<'subplan', { readonly handlers: NodeHandlers; readonly plan: AnyPlan }>;
-export type TimerNode = WithCode<'timer', { readonly handlers: NodeHandlers }>;
+export type KeepNode = WithCode<'keep', Called>;
+export type SubPlanNode = WithCode<'subplan', Called & { readonly plan: AnyPlan }>;
+export type TimerNode = WithCode<'timer', Called>;
 export type EffectNode = WithCode<'effect', { readonly run: () => unknown; readonly cleanup?: () => void }>;
 export type LoopNode = { [Kind in LoopKind]: Base<Kind> }[LoopKind];
 
@@ -54,6 +58,9 @@ export function isRunnable(node: PlanNode): node is RunnableNode {
 export function limitsOf({ data }: RunnableNode): {
   readonly retries: number;
   readonly timeoutMs?: number | undefined;
+  readonly backoff?:
+    | { readonly firstMs: number; readonly factor: number; readonly maxMs?: number | undefined }
+    | undefined;
 } {
   return 'retries' in data ? data : { retries: 0 };
 }

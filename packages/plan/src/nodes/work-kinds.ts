@@ -1,5 +1,7 @@
 import { type Json, type JsonObject, json, jsonObject, text, timestamp } from '@signalbox/model';
+import { DEFAULT_BACKOFF_MS } from '@signalbox/runs';
 import * as z from 'zod';
+import { duration } from '../failures/duration.ts';
 import { isElement, type PlanElement, type Slot } from '../jsx/element.ts';
 import { PlanError } from '../plan-error.ts';
 import { type HandlerName, handlerNames } from './handlers.ts';
@@ -22,12 +24,42 @@ const handlers = {
   onProgress: code.optional(),
   onBlocked: code.optional(),
 };
-const running = { ...common, ...handlers, retries: z.int().nonnegative().optional(), timeoutMs: count.optional() };
+const backoff = z.strictObject({
+  first: duration.optional(),
+  factor: z.number().min(1).max(10).optional(),
+  max: duration.optional(),
+});
+const retryProps = z.strictObject({
+  attempts: count.max(100).optional(),
+  backoff: z.union([duration, backoff], 'must be a duration, or { first, factor, max }').optional(),
+  on: z.union([z.array(name), code], 'must be a list of names and codes, or a function').optional(),
+});
+const running = {
+  ...common,
+  ...handlers,
+  onFailed: code.optional(),
+  allowFailure: z.boolean().optional(),
+  retry: retryProps.optional(),
+  retries: z.int().nonnegative().optional(),
+  timeout: duration.optional(),
+  timeoutMs: count.optional(),
+};
 const schema = z.custom<z.ZodType | { readonly [key: string]: Json }>(
   value => typeof value === 'object' && value !== null && !isElement(value),
   'must be a zod schema or a JSON Schema',
 );
-const kept = { ...label, retries: z.int().nonnegative(), timeoutMs: z.int().positive().optional() };
+const kept = {
+  ...label,
+  retries: z.int().nonnegative(),
+  /** How often it is tried at most, where its author said so with `retry`. */
+  attempts: z.int().positive().optional(),
+  backoff: z
+    .strictObject({ firstMs: z.int().nonnegative(), factor: z.number(), maxMs: z.int().positive().optional() })
+    .optional(),
+  timeoutMs: z.int().positive().optional(),
+  /** Its failure is taken in: what comes after it goes on. */
+  allowFailure: z.literal(true).optional(),
+};
 
 const agentProps = {
   ...running,
@@ -68,7 +100,7 @@ const agentData = z.strictObject({
 
 function agentContent(element: PlanElement): NodeContent {
   const { props } = element;
-  const { work, code } = divided(props);
+  const { work, code } = divided(element);
   return {
     code: withSchema(code, props.schema),
     data: present({
@@ -119,9 +151,16 @@ const agent = (props: z.ZodType) =>
 const vendor = agent(z.strictObject({ ...agentProps, model: name.optional(), plugin: name.optional() }));
 
 const effects = z.enum(['none', 'undoable', 'external']);
-const taskData = z.strictObject({ ...kept, input: json.optional(), effects: effects.optional() });
+const taskData = z.strictObject({
+  ...kept,
+  input: json.optional(),
+  effects: effects.optional(),
+  idempotent: z.boolean().optional(),
+});
 const humanData = z.strictObject({
   ...kept,
+  /** A denial is taken in. */
+  mayBeDenied: z.literal(true).optional(),
   prompt: text,
   options: z
     .array(z.strictObject({ id: text, label: text.optional() }))
@@ -162,10 +201,16 @@ export const workKinds = {
     data: taskData,
     flow: 'leaf',
     element: {
-      props: z.strictObject({ ...running, run: code, input: plain, effects: effects.optional() }),
+      props: z.strictObject({
+        ...running,
+        run: code,
+        input: plain,
+        effects: effects.optional(),
+        idempotent: z.boolean().optional(),
+      }),
       between: 'nothing',
-      content({ props }) {
-        const { work, code } = divided(props);
+      content(element) {
+        const { work, code } = divided(element);
         const { run, ...data } = work;
         return { code: { ...code, run }, data: present(data) };
       },
@@ -173,7 +218,9 @@ export const workKinds = {
     work: {
       by: 'plan',
       signature: ({ input }: z.infer<typeof taskData>) => ({ input: input ?? null }),
-      effects: ({ effects }: z.infer<typeof taskData>) => effects ?? 'none',
+      // What is idempotent may run twice, whatever it does outside.
+      effects: ({ effects, idempotent }: z.infer<typeof taskData>) =>
+        idempotent === true ? 'none' : (effects ?? 'none'),
       cutOff: 'orphaned',
     },
   },
@@ -183,6 +230,7 @@ export const workKinds = {
     element: {
       props: z.strictObject({
         ...running,
+        onDenied: code.optional(),
         prompt: text.optional(),
         options: z
           .array(z.strictObject({ id: name, label: text.optional() }))
@@ -194,10 +242,11 @@ export const workKinds = {
       between: 'text',
       content(element) {
         const { props } = element;
-        const { work, code } = divided(props);
+        const { work, code } = divided(element);
+        const denial = props.onDenied === undefined ? {} : { mayBeDenied: true };
         return {
           code: withSchema(code, props.schema),
-          data: present({ ...work, prompt: promptOf(element), schema: schemaOf(props.schema, element) }),
+          data: present({ ...work, ...denial, prompt: promptOf(element), schema: schemaOf(props.schema, element) }),
         };
       },
     } satisfies ElementEntry,
@@ -228,8 +277,9 @@ export const workKinds = {
         prompt: text.optional(),
       }),
       between: 'nothing',
-      content({ props }) {
-        const { work, code } = divided(props);
+      content(element) {
+        const { props } = element;
+        const { work, code } = divided(element);
         return { code, data: present({ ...work, apply: props.apply ?? 'ask' }) };
       },
     } satisfies ElementEntry,
@@ -253,8 +303,8 @@ export const workKinds = {
         input: plain,
       }),
       between: 'nothing',
-      content({ props }) {
-        const { work, code } = divided(props);
+      content(element) {
+        const { work, code } = divided(element);
         const plan = work.plan as { readonly name: string };
         return { code: { ...code, plan }, data: present({ ...work, plan: plan.name }) };
       },
@@ -283,8 +333,8 @@ export const workKinds = {
         })
         .refine(({ until, forMs }) => (until === undefined) !== (forMs === undefined), 'needs either until or forMs'),
       between: 'nothing',
-      content({ props }) {
-        const { work, code } = divided(props);
+      content(element) {
+        const { work, code } = divided(element);
         const { retries: _, until, ...data } = work;
         const at = until === undefined ? {} : { until: new Date(until as string).toISOString() };
         return { code, data: present({ ...data, ...at }) };
@@ -295,12 +345,42 @@ export const workKinds = {
   },
 } as const satisfies { readonly [Kind in RunnableKind]: KindEntry<Kind> };
 
-/** Separates handlers from the other props. */
-function divided({ id: _, ...props }: PlanElement['props']) {
+/** Separates the author's code from the other props, and says each of them in one way. */
+function divided(element: PlanElement) {
+  const { id: _, ...props } = element.props;
   const entries = Object.entries(props).filter(([, value]) => value !== undefined);
-  const handlers = Object.fromEntries(entries.filter(([name]) => handlerNames.includes(name as HandlerName)));
-  const work = Object.fromEntries(entries.filter(([name]) => !handlerNames.includes(name as HandlerName)));
-  return { work: { ...work, retries: work.retries ?? DEFAULT_RETRIES } as Record<string, unknown>, code: { handlers } };
+  const isHandler = (prop: string) => handlerNames.includes(prop as HandlerName);
+  const handlers = Object.fromEntries(entries.filter(([prop]) => isHandler(prop)));
+  const rest: Record<string, unknown> = Object.fromEntries(entries.filter(([prop]) => !isHandler(prop)));
+  const { retry, retries, timeout, timeoutMs, allowFailure, ...work } = rest;
+  refuseBoth(element, 'retry', 'retries');
+  refuseBoth(element, 'timeout', 'timeoutMs');
+  refuseBoth(element, 'onFailed', 'onError');
+  const { attempts, backoff, on } = (retry ?? {}) as z.infer<typeof retryProps>;
+  const tries = retry === undefined ? undefined : (attempts ?? DEFAULT_RETRIES + 1);
+  return {
+    work: present({
+      ...work,
+      retries: tries === undefined ? (retries ?? DEFAULT_RETRIES) : tries - 1,
+      attempts: tries,
+      backoff: backoff === undefined ? undefined : backoffOf(backoff),
+      timeoutMs: timeout ?? timeoutMs,
+      allowFailure: allowFailure === true || handlers.onFailed !== undefined ? true : undefined,
+    }) as Record<string, unknown>,
+    code: { handlers, ...(on !== undefined && { retryOn: on }) },
+  };
+}
+
+/** A duration alone is the same before each attempt. */
+function backoffOf(given: NonNullable<z.infer<typeof retryProps>['backoff']>) {
+  if (typeof given === 'number') return { firstMs: given, factor: 1, maxMs: given };
+  const { first = DEFAULT_BACKOFF_MS, factor = 2, max } = given;
+  return present({ firstMs: first, factor, maxMs: max });
+}
+
+function refuseBoth({ props, source }: PlanElement, one: string, other: string): void {
+  if (props[one] === undefined || props[other] === undefined) return;
+  throw new PlanError('plan/invalid-props', `give ${one} or ${other}, not both`, { source });
 }
 
 /** The author's own schema validates the output in the plan's thread; the executor validates a JSON Schema. */

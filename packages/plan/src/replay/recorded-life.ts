@@ -6,6 +6,7 @@ import type { Command, StateEdit } from '../frames/command.ts';
 import type { RunMemory } from '../frames/run-memory.ts';
 import type { TaskOutcome } from '../frames/task-executor.ts';
 import type { TaskProgress } from '../nodes/handlers.ts';
+import { isOfEnd } from '../nodes/handlers.ts';
 import { isRecalled } from '../structure/node-record.ts';
 import { type RecordedWork, recordedOutcome } from './recorded-work.ts';
 
@@ -151,8 +152,6 @@ export async function inputsOf(parts: LifeParts, events: readonly AnyEvent[]): P
 }
 
 const SIGNAL = 'signal.';
-
-const isOfEnd = (handler: string) => handler === 'onFinished' || handler === 'onError';
 
 /** Whether the status of a node no longer says why it waited or failed: it was made ready again. */
 async function hasForgottenWhy({ run, reader, frame }: LifeParts, node: string): Promise<boolean> {

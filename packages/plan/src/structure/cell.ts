@@ -1,3 +1,4 @@
+import { DENIED } from '../failures/denial.ts';
 import { isEndingKind, isLoopKind, isRunnableKind, type NodeKind } from '../nodes/node-kind.ts';
 import { nodeKinds } from '../nodes/node-kinds.ts';
 import type { LoopNode, PlanNode, RunnableNode } from '../nodes/plan-node.ts';
@@ -126,7 +127,15 @@ export function ownStanding(cell: Cell, source: CellSource): Standing | undefine
   const isOver = standing === 'done' || standing === 'failed' || record.unhandled === true;
   if (!isOver) return standing;
   cell.signature ??= source.signatureOf(node as RunnableNode);
-  return record.signature === cell.signature ? standing : 'idle';
+  if (record.signature !== cell.signature) return 'idle';
+  return standing === 'failed' && isTakenIn(node as RunnableNode, record) ? 'done' : standing;
+}
+
+/** Whether what comes after a failed node goes on. An operator's cancellation is no failure of the work. */
+function isTakenIn({ data }: RunnableNode, { status, unhandled, reason }: NodeRecord): boolean {
+  if (status !== 'failed' || unhandled === true) return false;
+  if ('allowFailure' in data && data.allowFailure === true) return true;
+  return 'mayBeDenied' in data && data.mayBeDenied === true && reason?.startsWith(DENIED) === true;
 }
 
 export function sumOf(cell: Cell): Sum {

@@ -69,6 +69,9 @@ export function childOf(record: NodeRecord | undefined): number {
   return record?.child ?? record?.restart ?? 0;
 }
 
+/** The child runs of a retried sub-plan are numbered from its restart on. */
+export const CHILDREN_PER_RESTART = 1_000_000;
+
 /** The iteration shown to people: counted from 0 each time the loop is reached. */
 export function iterationOf(record: NodeRecord | undefined): number {
   return record?.loop === undefined ? 0 : record.loop.total - record.loop.base;

@@ -38,6 +38,8 @@ export interface Structure {
   scopeOf(id: string): number;
   loopOf(id: string): string | undefined;
   signatureOf(id: string): string | undefined;
+  /** Whether the node holds up what comes after it: it failed, and the plan has not taken that in. */
+  holdsUp(id: string): boolean;
   nodeOf(id: string): PlanNode | undefined;
   readonly hasTree: boolean;
 }
@@ -149,6 +151,7 @@ export function createStructure({ recordOf, environment = '' }: StructureOptions
       cell.signature ??= source.signatureOf(cell.node as RunnableNode);
       return cell.signature;
     },
+    holdsUp: id => cells.get(id)?.own === 'failed',
     nodeOf: id => cells.get(id)?.node,
     get hasTree() {
       return root !== undefined;

@@ -16,17 +16,29 @@ export type RetryDecision =
   | { readonly kind: 'retry'; readonly task: Task; readonly waitMs: number }
   | { readonly kind: 'give-up'; readonly reason: 'terminal' | 'exhausted' | 'outcome-unknown' };
 
+/** How waits grow; they double up to five minutes by default. */
+export interface RetryGrowth {
+  readonly factor?: number;
+  readonly maxMs?: number | undefined;
+}
+
 /**
  * What follows a failed attempt. Waits double from `backoffMs`, with up to half of jitter subtracted so that tasks which failed together do
  * not return together, and are never shorter than the provider asked. Work with an unknown outcome is repeated only if that does no harm
  * (R17).
  */
-export function decideRetry(task: Task, error: TaskError, now: number, rng: Rng): RetryDecision {
+export function decideRetry(
+  task: Task,
+  error: TaskError,
+  now: number,
+  rng: Rng,
+  { factor = 2, maxMs = MAX_BACKOFF_MS }: RetryGrowth = {},
+): RetryDecision {
   if (error.class === 'terminal') return { kind: 'give-up', reason: 'terminal' };
   if (error.class === 'unknown' && task.effects === 'external') return { kind: 'give-up', reason: 'outcome-unknown' };
   if (error.code === HELD_BACK) return retryAfter(task, error, now, error.retryAfterMs ?? 0);
   if (task.retryCount >= task.maxRetries) return { kind: 'give-up', reason: 'exhausted' };
-  const full = Math.min(task.backoffMs * 2 ** task.retryCount, MAX_BACKOFF_MS);
+  const full = Math.min(task.backoffMs * factor ** task.retryCount, maxMs);
   const jittered = Math.round(full * (1 - fraction(rng) / 2));
   const waitMs = Math.max(jittered, error.retryAfterMs ?? 0);
   return retryAfter({ ...task, retryCount: task.retryCount + 1 }, error, now, waitMs);

@@ -1,4 +1,4 @@
-import { type Json, timerDue } from '@signalbox/model';
+import { isDenied, type Json, timerDue } from '@signalbox/model';
 import { type AnyEvent, type Decision, isRepairable, type RunRecord } from '@signalbox/runs';
 import { ago, changeText, nodeName, questionOf, triggerText, until, valueText } from './phrases.ts';
 import { failedAttempts, startsAfterFirst } from './starts.ts';
@@ -24,7 +24,7 @@ function standing(facts: WhyFacts, node: string, status: string): readonly WhyAn
   const since = turned === undefined ? '' : ` since ${turned.ts} (${ago(turned.ts, now)})`;
   const told: WhyAnswer = {
     topic: 'status',
-    text: `The ${name} is ${status}${since}.`,
+    text: `The ${name} ${wordsOfStatus(status, facts.statuses.get(node)?.reason)}${since}.`,
     at: turned?.ts,
     seq: turned?.seq,
   };
@@ -75,6 +75,12 @@ function standing(facts: WhyFacts, node: string, status: string): readonly WhyAn
     default:
       return [told];
   }
+}
+
+/** A denial is none of the stored statuses. */
+function wordsOfStatus(status: string, reason: string | undefined): string {
+  if (!isDenied(reason)) return `is ${status}`;
+  return status === 'succeeded' ? 'was denied, and the plan took that in,' : 'was denied';
 }
 
 /** What a corrected plan does about failed work. */

@@ -1,4 +1,4 @@
-import { timerDue } from '@signalbox/model';
+import { isDenied, timerDue } from '@signalbox/model';
 import type { AnyEvent } from '@signalbox/runs';
 import { ago, errorText, nodeName } from './phrases.ts';
 import { failedAttempts } from './starts.ts';
@@ -27,7 +27,7 @@ function reasons(facts: WhyFacts): readonly WhyAnswer[] {
     case 'failed':
       return whyFailed(facts);
     case 'stopped':
-      return [whyStopped(facts)];
+      return whyStopped(facts);
     case 'paused':
       return [whyPaused(facts)];
     case 'stalled':
@@ -55,7 +55,10 @@ function whyWaiting(facts: WhyFacts): readonly WhyAnswer[] {
 function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
   const { run, events, nodes, statuses, children } = facts;
   const failed = ['failed', 'abandoned', 'canceled'];
-  const isStanding = (node: string) => failed.includes(statuses.get(node)?.status ?? '') && nodes.has(node);
+  const isStanding = (node: string) =>
+    failed.includes(statuses.get(node)?.status ?? '') &&
+    nodes.get(node)?.data.allowFailure === undefined &&
+    nodes.has(node);
   const first = events.find(
     event =>
       (event.type === 'task.ended' && event.outcome === 'error' && !event.stale && isStanding(event.node)) ||
@@ -90,7 +93,11 @@ function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
       : [{ topic: 'failed', text: `Its run ${child.id} is ${child.status}.`, command: `signalbox why ${child.id}` }];
   const others = [...statuses].filter(
     ([id, { status }]) =>
-      id !== node && status === 'failed' && nodes.get(id)?.parent !== undefined && isWork(nodes.get(id)),
+      id !== node &&
+      status === 'failed' &&
+      nodes.get(id)?.data.allowFailure === undefined &&
+      nodes.get(id)?.parent !== undefined &&
+      isWork(nodes.get(id)),
   ).length;
   return [
     own,
@@ -115,7 +122,21 @@ export function isPlanFault(code = ''): boolean {
   return code.startsWith('plan/') && code !== 'plan/task-failed' && code !== 'plan/input-invalid';
 }
 
-function whyStopped({ run, events }: WhyFacts): WhyAnswer {
+function whyStopped(facts: WhyFacts): readonly WhyAnswer[] {
+  const { run, nodes, statuses } = facts;
+  const denied = [...statuses].filter(
+    ([node, { status, reason }]) => status === 'failed' && isDenied(reason) && isWork(nodes.get(node)),
+  );
+  const isDenial = run.stopReason?.startsWith('A person denied ') === true;
+  if (!isDenial || denied.length === 0) return [whoStopped(facts)];
+  return denied.map(([node, { reason }]) => ({
+    topic: 'failed',
+    text: `The ${nodeName(node, nodes.get(node))} was denied, and the plan does not say what follows: ${reason?.replace(/^denied: /, '')}. It can be asked again.`,
+    command: `signalbox retry ${run.id} ${node}`,
+  }));
+}
+
+function whoStopped({ run, events }: WhyFacts): WhyAnswer {
   const acted = events.findLast(
     event => event.type === 'operator.acted' && (event.action === 'stop' || event.action === 'terminate'),
   );
