@@ -43,7 +43,7 @@ export default definePlan({
                   model={model}
                   cwd={project}
                   maxTurns={10}
-                  tools={{ allow: ['read_file', 'edit_file', 'list_files', 'grep_files'] }}
+                  tools={{ allow: ['read_file', 'edit_file', 'list_files', 'grep'] }}
                   prompt={`The tests of this project fail. Repair the code, not the tests.\n\n${ctx.state.get('report')}`}
                 />
               </Phase>

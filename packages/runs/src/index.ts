@@ -188,9 +188,9 @@ export { isRepairable } from './tasks/repairable.ts';
 export {
   DEFAULT_BACKOFF_MS,
   decideRetry,
-  type RetryGrowth,
   dueAt,
   HELD_BACK,
+  type RetryGrowth,
   retryWaitMs,
 } from './tasks/retry.ts';
 export { type RetryPolicy, retryPolicy } from './tasks/retry-policy.ts';

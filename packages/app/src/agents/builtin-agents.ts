@@ -4,6 +4,7 @@ import type { AgentRunner, Blobs, Commit, RunReader } from '@signalbox/runs';
 import { artifactTool } from '../artifacts/artifact-tool.ts';
 import type { Machine } from '../machine.ts';
 import type { AgentTools } from './agent-tools.ts';
+import { unknownTool } from './unknown-tool.ts';
 
 export interface BuiltinAgentsOptions {
   readonly machine: Machine;
@@ -26,6 +27,8 @@ export function builtinAgents({ machine, tools, store, env }: BuiltinAgentsOptio
     return createBuiltinRunner({
       modelOf: createModelSource(readModelEnvironment(env)),
       async toolsFor(assignment) {
+        const unknown = unknownTool(assignment.tools ?? {});
+        if (unknown !== undefined) return err(unknown);
         const bench = await tools.open(assignment, [artifactTool(artifacts, assignment)]);
         if (bench.ok) return ok(bench.value);
         return err({ class: 'terminal', code: bench.error.code, message: bench.error.message });

@@ -108,7 +108,10 @@ describe('a loop without an exit', () => {
       ),
     ],
     ['state that is handed on', `help(ctx.state); ${loop(`While condition={ctx.state.get('n') < 3}`)}`],
-    ['state that is written by a name', `ctx.state.set(name, 1); ${loop(`While condition={ctx.state.get('n') < 3}`)}`],
+    [
+      'state that is written by a name',
+      `const later = <Task id="w" run={f} onFinished={() => ctx.state.set(name, 1)} />; ${loop(`While condition={ctx.state.get('n') < 3}`)}`,
+    ],
   ])('[P152] is not one with %s', (_, body) => {
     expect(foundInRender(body)).toEqual([]);
   });
@@ -277,5 +280,65 @@ describe('any file', () => {
     ]) {
       expect(() => found(deep)).not.toThrow();
     }
+  });
+});
+
+describe('what a render must not do', () => {
+  it.each([
+    ['a write of state', `ctx.state.set('n', 1); return null;`, ['error render-write 3:1']],
+    ['a write of volatile state', `ctx.vol.update('n', n => n); return null;`, ['error render-write 3:1']],
+    ['the network', `fetch('http://x'); return null;`, ['error render-io 3:1']],
+    ['a timer', 'setTimeout(() => {}, 1); return null;', ['error render-io 3:1']],
+    ['an own function of that name', 'const fetch = () => 1; fetch(); return null;', []],
+    ['a write in a handler', `return <Task id="t" run={() => 1} onFinished={n => ctx.state.set('n', n)} />;`, []],
+    ['the network in work', `return <Task id="t" run={() => fetch('http://x')} />;`, []],
+    ['a first value', `ctx.state.init('n', 1); return null;`, []],
+  ])('[P340] %s', (_, body, expected) => {
+    expect(foundInRender(body)).toEqual(expected);
+  });
+
+  it('[P340] files, however they are imported', () => {
+    const source = (how: string, call: string) =>
+      `${IMPORTS}\n${how} from 'node:fs';\nexport default definePlan({ name: 'x', render: () => {\n${call}; return null;\n} });`;
+    expect(found(source('import { readFileSync }', `readFileSync('x')`))).toEqual(['error render-io 4:1']);
+    expect(found(source('import fs', `fs.readFileSync('x')`))).toEqual(['error render-io 4:1']);
+    expect(found(source('import * as fs', `fs.readFileSync('x')`))).toEqual(['error render-io 4:1']);
+  });
+});
+
+describe('a name that nothing has', () => {
+  const messages = (body: string, imports = IMPORTS) =>
+    lintFiles([parseFile('plan.tsx', inRender(body).replace(IMPORTS, imports))])
+      .filter(({ severity }) => severity === 'error')
+      .map(({ rule, line, column, message }) => `${rule} ${line}:${column} ${message}`);
+
+  it.each([
+    [
+      'a prop',
+      '<Task id="t" run={() => 1} onFinish={f} />',
+      ['prop-unknown 3:35 <Task> has no prop onFinish. Did you mean "onFinished"?'],
+    ],
+    ['a prop of what is not ours', '<Custom whatever={1} />', []],
+    [
+      'a tool',
+      `<Agent id="a" model="m" prompt="p" tools={{ allow: ['grep_files'] }} />`,
+      ['tool-unknown 3:60 There is no tool "grep_files". Did you mean "grep"?'],
+    ],
+    ['a tool of another vendor', `<Agent id="a" plugin="codex" prompt="p" tools={{ allow: ['Bash'] }} />`, []],
+    [
+      'an id of two',
+      '<><Task id="t" run={f} /><Task id="t" run={f} /></>',
+      ['id-duplicate 3:42 The id "t" is that of the <Task> on line 3, too.'],
+    ],
+    ['an id in each arm of a choice', '(ctx.x ? <Task id="t" run={f} /> : <Task id="t" run={f} />)', []],
+    ['an id in two functions', '<Each items={xs}>{x => <Task key={x} id="t" run={f} />}</Each>', []],
+  ])('[P341] %s', (_, tag, expected) => {
+    expect(messages(`return ${tag};`)).toEqual(expected);
+  });
+
+  it('[P341] an import that is used as a value, not a type', () => {
+    const imports = `import { definePlan, Taks, PlanContext } from 'signalbox';`;
+    const found = messages('const c: PlanContext = ctx; return <Taks id="t" />;', imports);
+    expect(found).toEqual(['import-unknown 1:22 signalbox has no Taks. Did you mean "Task"?']);
   });
 });

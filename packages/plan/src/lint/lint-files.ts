@@ -5,7 +5,9 @@ import { hiddenInputFindings } from './rules/hidden-inputs.ts';
 import { listKeyFindings } from './rules/list-keys.ts';
 import { localStateFindings } from './rules/local-state.ts';
 import { keysWritten, loopExitFindings, type WrittenKeys } from './rules/loop-exits.ts';
+import { renderEffectFindings } from './rules/render-effects.ts';
 import { tagFindings } from './rules/tag-rules.ts';
+import { unknownNameFindings } from './rules/unknown-names.ts';
 import { isFault, parseSyntax, type Syntax, type SyntaxFault } from './syntax.ts';
 
 /** A parsed file of a plan. */
@@ -39,6 +41,8 @@ function findingsOf(file: LintedFile, written: WrittenKeys): readonly RuleFindin
     ...loopExitFindings(file, written),
     ...hiddenInputFindings(file),
     ...localStateFindings(file),
+    ...renderEffectFindings(file),
+    ...unknownNameFindings(file),
   ];
   return withoutIgnored(found, file.syntax.comments);
 }

@@ -10,6 +10,12 @@ export const lintRules = [
   'time-needs-ctx',
   'chance-needs-ctx',
   'local-state',
+  'render-write',
+  'render-io',
+  'import-unknown',
+  'prop-unknown',
+  'tool-unknown',
+  'id-duplicate',
   'ignore-unknown',
   'syntax',
 ] as const;

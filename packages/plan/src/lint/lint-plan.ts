@@ -77,6 +77,6 @@ function isFile(file: string): boolean {
 
 function noFile(file: string): ErrorEnvelope<'plan/load-failed'> {
   return planFailure(
-    new PlanError('plan/load-failed', `there is no file ${file}`),
+    new PlanError('plan/load-failed', `there is no file ${file}`, { suggestion: 'Check the path of the plan.' }),
   ) as ErrorEnvelope<'plan/load-failed'>;
 }

@@ -8,6 +8,8 @@ export interface PlanNames {
   /** The kind of a built-in component by the name of its tag; undefined for every other tag. */
   kindOf(opening: SyntaxNode): NodeKind | undefined;
   isDefinePlan(callee: SyntaxNode | undefined): boolean;
+  /** What an import takes from the plan API, unless it is a type. */
+  importedFromApi(specifier: SyntaxNode): string | undefined;
 }
 
 /** Every component carries its kind, which its type as a function hides. */
@@ -46,6 +48,11 @@ export function createPlanNames({ parentOf }: Pick<Syntax, 'parentOf'>, scopes: 
   return {
     kindOf(opening) {
       return kinds.get(importedName(member(opening, 'name')) ?? '');
+    },
+    importedFromApi(specifier) {
+      if (specifier.type !== 'ImportSpecifier' || !isOurs(specifier)) return undefined;
+      const isType = specifier.importKind === 'type' || parentOf(specifier)?.importKind === 'type';
+      return isType ? undefined : nameOf(member(specifier, 'imported'));
     },
     isDefinePlan: callee => importedName(callee) === 'definePlan',
   };

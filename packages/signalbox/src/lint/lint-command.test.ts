@@ -27,7 +27,7 @@ async function called(...args: readonly string[]) {
 describe('signalbox lint', () => {
   it('[X4] fails for errors, and for warnings only where it is strict', async () => {
     const [fine, nameless, keyless] = [plan(FINE), plan(NAMELESS), plan(KEYLESS)];
-    expect(await called('lint', fine)).toEqual({ code: 0, printed: 'No findings.', complained: '' });
+    expect(await called('lint', fine)).toEqual({ code: 0, printed: 'No problems found.', complained: '' });
     expect(await called('lint', nameless)).toMatchObject({ code: 0 });
     expect(await called('lint', nameless, '--strict')).toMatchObject({ code: 1 });
     const all = await called('lint', fine, nameless, nameless, keyless);

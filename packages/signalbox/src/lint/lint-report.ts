@@ -16,7 +16,7 @@ export function describeCounts(findings: readonly LintFinding[]): string {
     const count = findings.filter(finding => finding.severity === severity).length;
     return count === 0 ? undefined : `${count} ${severity}${count === 1 || severity === 'info' ? '' : 's'}`;
   });
-  return counts.filter(count => count !== undefined).join(', ') || 'No findings.';
+  return counts.filter(count => count !== undefined).join(', ') || 'No problems found.';
 }
 
 function placeOf(file: string, cwd: string): string {

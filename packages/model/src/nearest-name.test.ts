@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { didYouMean, nearestName } from './nearest-name.ts';
+
+it.each([
+  ['grep_files', ['read_file', 'grep', 'glob'], 'grep'],
+  ['readFile', ['read_file', 'write_file'], 'read_file'],
+  ['onFinish', ['onFinished', 'onError'], 'onFinished'],
+  ['Taks', ['Task', 'Timer'], 'Task'],
+  ['banana', ['read_file', 'grep'], undefined],
+  ['', ['grep'], undefined],
+])('[P341] %s is most likely %j: %s', (given, known, expected) => {
+  expect(nearestName(given, known)).toBe(expected);
+});
+
+it('[P341] is a question, or nothing', () => {
+  expect([didYouMean('grep_files', ['grep']), didYouMean('banana', ['grep'])]).toEqual([' Did you mean "grep"?', '']);
+});
