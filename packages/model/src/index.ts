@@ -397,6 +397,20 @@ export {
 } from './wire/decisions.ts';
 export { type InternalEventType, internalEventTypes } from './wire/event-types.ts';
 export {
+  brakeBody,
+  type QueuedDecision,
+  spawnBody,
+  type TrustProof,
+  type WireBrakes,
+  type WireCoherence,
+  type WireFleetAgent,
+  type WireFleetAgentDetail,
+  type WireFleetLog,
+  type WireKnownArtifact,
+  type WireTrust,
+  type WireTrustSimulation,
+} from './wire/fleet.ts';
+export {
   checkpointList,
   type EditOp,
   editOp,

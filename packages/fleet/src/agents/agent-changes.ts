@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentId, LifecycleEvent, Timestamp } from '@signalbox/model';
-import type { Effect } from '../effects.ts';
+import type { ActEffect, Effect } from '../effects.ts';
 import type { InnerFact } from '../inner-facts.ts';
 import type { Step } from '../step.ts';
 import { withoutTrust } from '../trust/without-trust.ts';
@@ -11,7 +11,7 @@ export function starting(agent: AgentRecord): AgentRecord {
 }
 
 /** What leaves for an agent is without trust (R14). */
-export function spawned(agent: AgentRecord): Effect {
+export function spawned(agent: AgentRecord): ActEffect {
   return { kind: 'spawn_agent', agentId: agent.id, pluginName: agent.pluginName, brief: withoutTrust(agent.brief) };
 }
 

@@ -7,6 +7,7 @@ import {
   deriveId,
   type Timestamp,
 } from '@signalbox/model';
+import type { ActEffect } from '../effects.ts';
 import type { InnerFact } from '../inner-facts.ts';
 import { kept, type Step } from '../step.ts';
 import { lifecycle, noted, saved, spawned, starting } from './agent-changes.ts';
@@ -66,18 +67,17 @@ export function recovered(
   tick: number,
   mayResume = true,
 ): Step<AgentState> {
-  const checkpoint = mayResume ? agent.checkpoints.at(-1) : undefined;
-  const next = noted(
-    starting(agent),
-    at,
-    tick,
-    checkpoint === undefined ? 'Starting from its brief' : 'Resuming from a checkpoint',
-  );
-  if (checkpoint === undefined) return saved(state, next, [spawned(agent)]);
-  const { id, pluginName, pendingBriefChanges } = agent;
-  return saved(state, next, [
-    { kind: 'resume_agent', agentId: id, pluginName, state: checkpoint, changes: pendingBriefChanges ?? {} },
-  ]);
+  const start = startAgain(agent, mayResume);
+  const what = start.kind === 'spawn_agent' ? 'Starting from its brief' : 'Resuming from a checkpoint';
+  return saved(state, noted(starting(agent), at, tick, what), [start]);
+}
+
+/** The start of an agent that stands still: from its last checkpoint if it has one, else from its brief. */
+export function startAgain(agent: AgentRecord, mayResume = true): ActEffect {
+  const { id, pluginName, checkpoints, pendingBriefChanges } = agent;
+  const checkpoint = mayResume ? checkpoints.at(-1) : undefined;
+  if (checkpoint === undefined) return spawned(agent);
+  return { kind: 'resume_agent', agentId: id, pluginName, state: checkpoint, changes: pendingBriefChanges ?? {} };
 }
 
 /** The question that a crash is: its id derives from the number of the crash, so that each is asked once. */

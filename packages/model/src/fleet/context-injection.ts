@@ -6,7 +6,7 @@ import { type ControlMode, count, severity } from './scales.ts';
 export const contextInjection = z.strictObject({
   content: text,
   format: z.enum(['markdown', 'json', 'plain']),
-  /** The version of the knowledge it was made from. An agent that has it already ignores it. */
+  /** The version of the knowledge it was made from. An agent that already has the same content of that version ignores it. */
   snapshotVersion: count,
   estimatedTokens: count,
   priority: z.enum(['required', 'recommended', 'supplementary']),

@@ -1,6 +1,20 @@
 import { artifactsQuery } from './artifacts.ts';
 import { importBody } from './bundles.ts';
 import { answerBody } from './decisions.ts';
+import {
+  advanceBody,
+  brakeBody,
+  briefBody,
+  fleetLogQuery,
+  killBody,
+  knownArtifactsQuery,
+  modeBody,
+  releaseBody,
+  reviewBody,
+  settleBody,
+  simulateQuery,
+  spawnBody,
+} from './fleet.ts';
 import { editBody, forkBody, rerunBody, retryBody, rollbackBody, undoBody } from './forks.ts';
 import { planFileQuery, plansQuery } from './plans.ts';
 import { redactionBody } from './redaction.ts';
@@ -29,21 +43,30 @@ import { workflowFormsQuery } from './workflow-forms.ts';
 /** Request bodies, by their names in the API description. */
 export const bodies = {
   AddUser: addUserBody,
+  AdvanceTicks: advanceBody,
   Answer: answerBody,
+  Brake: brakeBody,
+  BriefChanges: briefBody,
   Collect: collectBody,
+  ControlMode: modeBody,
   Edit: editBody,
   Empty: emptyBody,
   Fork: forkBody,
   GapAnswer: gapAnswerBody,
   Import: importBody,
+  Kill: killBody,
   Redaction: redactionBody,
+  ReleaseBrake: releaseBody,
   Replay: replayBody,
   Rerun: rerunBody,
   Resume: resumeBody,
   Retry: retryBody,
+  Review: reviewBody,
   Rollback: rollbackBody,
   RotateUser: rotateUserBody,
+  SettleIssue: settleBody,
   Signal: signalBody,
+  Spawn: spawnBody,
   Start: startBody,
   StartSession: startSessionBody,
   Stop: stopBody,
@@ -57,12 +80,15 @@ export const queries = {
   ArtifactsQuery: artifactsQuery,
   DecisionsQuery: decisionsQuery,
   EventsQuery: eventsQuery,
+  FleetLogQuery: fleetLogQuery,
+  KnownArtifactsQuery: knownArtifactsQuery,
   ListQuery: listQuery,
   NoQuery: emptyBody,
   PageQuery: pageQuery,
   PlanFileQuery: planFileQuery,
   PlansQuery: plansQuery,
   RunsQuery: runsQuery,
+  SimulateQuery: simulateQuery,
   SpendingQuery: spendingQuery,
   StateQuery: stateQuery,
   TasksQuery: tasksQuery,

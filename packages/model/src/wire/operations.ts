@@ -12,7 +12,7 @@ import type { UserRole } from './users.ts';
  */
 export interface Operation {
   /** The method and the path, with its parameters as the router writes them. `ALL` is any method, `WS` a WebSocket. */
-  readonly route: `${'GET' | 'POST' | 'PATCH' | 'DELETE' | 'ALL' | 'WS'} /${string}`;
+  readonly route: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'ALL' | 'WS'} /${string}`;
   readonly needs: Needed;
   readonly summary: string;
   /** The query of a `GET`, otherwise the body. Without it neither is read. */
@@ -31,7 +31,7 @@ export interface Operation {
 type Row =
   | {
       readonly [Name in keyof typeof inputs]: Operation & {
-        readonly route: `${Name extends keyof typeof queries ? 'GET' : 'POST' | 'PATCH' | 'DELETE'} /${string}`;
+        readonly route: `${Name extends keyof typeof queries ? 'GET' : 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
         readonly input: Name;
         readonly args?: readonly (keyof z.output<(typeof inputs)[Name]>)[];
       };
@@ -117,12 +117,40 @@ export const operations = {
   collect: { route: 'POST /api/gc', needs: 'operator', input: 'Collect', answer: 'CollectReport', summary: 'Collect runs by the retention rules' },
 
   settings: { route: 'GET /api/settings', needs: 'viewer', answer: 'Settings', summary: 'Settings: desired and applied values' },
-  agents: { route: 'GET /api/agents', needs: 'viewer', answer: 'AgentList', summary: 'Agents of other vendors: what is installed, what was found when it was checked, what is under way' },
+  agents: { route: 'GET /api/installed-agents', needs: 'viewer', answer: 'AgentList', summary: 'Agents of other vendors: what is installed, what was found when it was checked, what is under way' },
   // Software is the owner's; starting an agent is what any run does.
-  addAgent: { route: 'POST /api/agents/:agent/add', needs: 'owner', input: 'Empty', answer: 'Agent', summary: 'Begin to install an agent at its pinned version in the data directory' },
-  checkAgent: { route: 'POST /api/agents/:agent/check', needs: 'operator', input: 'Empty', answer: 'Agent', summary: 'Begin to check an agent: start it and complete a turn, without keys or network' },
-  cancelAgentJob: { route: 'POST /api/agents/:agent/cancel', needs: 'operator', input: 'Empty', answer: 'Agent', summary: 'Cancel the installation or check of an agent' },
-  removeAgent: { route: 'DELETE /api/agents/:agent', needs: 'owner', answer: 'Agent', summary: 'Remove an agent that was installed in the data directory' },
+  addAgent: { route: 'POST /api/installed-agents/:agent/add', needs: 'owner', input: 'Empty', answer: 'Agent', summary: 'Begin to install an agent at its pinned version in the data directory' },
+  checkAgent: { route: 'POST /api/installed-agents/:agent/check', needs: 'operator', input: 'Empty', answer: 'Agent', summary: 'Begin to check an agent: start it and complete a turn, without keys or network' },
+  cancelAgentJob: { route: 'POST /api/installed-agents/:agent/cancel', needs: 'operator', input: 'Empty', answer: 'Agent', summary: 'Cancel the installation or check of an agent' },
+  removeAgent: { route: 'DELETE /api/installed-agents/:agent', needs: 'owner', answer: 'Agent', summary: 'Remove an agent that was installed in the data directory' },
+
+  fleet: { route: 'GET /api/fleet', needs: 'viewer', answer: 'Fleet', summary: 'The complete state of the fleet, as the socket sends it first' },
+  fleetLog: { route: 'GET /api/fleet/log', needs: 'viewer', input: 'FleetLogQuery', answer: 'FleetLog', summary: 'Entries of the log of the fleet, newest first: events, decisions, audit, trust, quarantine, brakes, artifacts, issues' },
+  fleetAgents: { route: 'GET /api/agents', needs: 'viewer', answer: 'FleetAgentList', summary: 'Agents of the fleet, with their standing' },
+  fleetAgent: { route: 'GET /api/agents/:agent', needs: 'viewer', answer: 'FleetAgent', summary: 'An agent of the fleet: handle, brief, history and health' },
+  spawnAgent: { route: 'POST /api/agents/spawn', needs: 'operator', input: 'Spawn', answer: 'FleetAgent', status: 201, summary: 'Spawn an agent' },
+  killAgent: { route: 'POST /api/agents/:agent/kill', needs: 'operator', input: 'Kill', args: ['reason'], answer: 'FleetAgent', summary: 'Kill an agent; its open decisions become orphans' },
+  pauseAgent: { route: 'POST /api/agents/:agent/pause', needs: 'operator', input: 'Kill', args: ['reason'], answer: 'FleetAgent', summary: 'Pause an agent; without support for pausing, abort it and save its state' },
+  resumeAgent: { route: 'POST /api/agents/:agent/resume', needs: 'operator', input: 'Empty', answer: 'FleetAgent', summary: 'Resume an agent' },
+  restartAgent: { route: 'POST /api/agents/:agent/restart', needs: 'operator', input: 'Empty', answer: 'FleetAgent', summary: 'Restart an agent with the current brief' },
+  changeBrief: { route: 'PATCH /api/agents/:agent/brief', needs: 'operator', input: 'BriefChanges', answer: 'FleetAgent', summary: 'Change the brief of an agent, at once or at its next start' },
+  queue: { route: 'GET /api/decisions', needs: 'viewer', answer: 'DecisionQueue', summary: 'The one queue of decisions: of agents and of runs' },
+  resolveDecision: { route: 'POST /api/decisions/:id/resolve', needs: 'approver', input: 'Answer', answer: 'QueuedDecision', summary: 'Answer a decision of an agent or of a run' },
+  brakes: { route: 'GET /api/brake', needs: 'viewer', answer: 'BrakeList', summary: 'Brakes, with the time to silence of each agent' },
+  brake: { route: 'POST /api/brake', needs: 'operator', input: 'Brake', answer: 'BrakeList', summary: 'Stop agents: all, one or a workstream' },
+  releaseBrake: { route: 'POST /api/brake/release', needs: 'operator', input: 'ReleaseBrake', answer: 'BrakeList', summary: 'Release a brake, or all of them' },
+  controlMode: { route: 'GET /api/control-mode', needs: 'viewer', answer: 'Mode', summary: 'The control mode of the project' },
+  setControlMode: { route: 'PUT /api/control-mode', needs: 'operator', input: 'ControlMode', args: ['mode'], answer: 'Mode', summary: 'Change the control mode' },
+  trust: { route: 'GET /api/trust/:agent', needs: 'viewer', answer: 'Trust', summary: 'The trust of an agent, with its history' },
+  recomputeTrust: { route: 'GET /api/trust/:agent/proof', needs: 'viewer', answer: 'TrustProof', summary: 'Compute the trust of an agent again from the log, and compare' },
+  simulateTrust: { route: 'GET /api/trust/:agent/simulation', needs: 'viewer', input: 'SimulateQuery', answer: 'TrustSimulation', summary: 'Replay the history with another profile: what would have been asked' },
+  ticks: { route: 'GET /api/tick', needs: 'viewer', answer: 'Ticks', summary: 'Logical time' },
+  advanceTicks: { route: 'POST /api/tick/advance', needs: 'operator', input: 'AdvanceTicks', answer: 'Ticks', summary: 'Advance logical time, in manual mode' },
+  coherence: { route: 'GET /api/coherence', needs: 'viewer', answer: 'Coherence', summary: 'Coherence issues, the score and its trend' },
+  settleIssue: { route: 'POST /api/coherence/:issue/settle', needs: 'approver', input: 'SettleIssue', args: ['as'], answer: 'Coherence', summary: 'Confirm, resolve or dismiss a coherence issue' },
+  knownArtifacts: { route: 'GET /api/knowledge/artifacts', needs: 'viewer', input: 'KnownArtifactsQuery', answer: 'KnownArtifactList', summary: 'Artifacts of agents, by workstream' },
+  reviewArtifact: { route: 'POST /api/knowledge/artifacts/:artifact/review', needs: 'approver', input: 'Review', answer: 'KnownArtifact', summary: 'Approve or reject an artifact of an agent; its trust follows' },
+
   users: { route: 'GET /api/users', needs: 'owner', input: 'UsersQuery', answer: 'UserList', summary: 'Users with tokens, by name' },
   addUser: { route: 'POST /api/users', needs: 'owner', input: 'AddUser', args: ['name'], answer: 'AddedUser', status: 201, summary: 'Add a user; only this answer contains the token' },
   rotateUser: { route: 'POST /api/users/:name/rotate', needs: 'owner', input: 'RotateUser', answer: 'AddedUser', summary: 'Replace the token of a user' },

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { saidEvent } from '../contract/event.ts';
 import { errorEnvelope } from '../error-envelope.ts';
+import { fleetMessage } from '../fleet/socket-messages.ts';
 import { runId } from '../ids.ts';
 import { text } from '../json.ts';
 import { wireDecision } from './decisions.ts';
@@ -20,10 +21,10 @@ import { runSummary } from './run-summary.ts';
  */
 export const clientMessage = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('hello'), token: z.string().max(512) }),
-  /** One subscription per run, and one of all runs. Subscribing again starts over. */
+  /** One subscription per run, one of all runs, and one of the fleet. Subscribing again starts over. */
   z.strictObject({
     kind: z.literal('subscribe'),
-    run: z.union([runId, z.literal('all')]),
+    run: z.union([runId, z.literal('all'), z.literal('fleet')]),
     /** The first event to send; by default, the first after the state. */
     from: z.int().nonnegative().optional(),
     /** The form of events; the contract's by default. */
@@ -31,7 +32,7 @@ export const clientMessage = z.discriminatedUnion('kind', [
     /** Omits the contract's nodes, edges and artifacts from the state, for clients that draw the tree. */
     outline: z.boolean().optional(),
   }),
-  z.strictObject({ kind: z.literal('unsubscribe'), run: z.union([runId, z.literal('all')]) }),
+  z.strictObject({ kind: z.literal('unsubscribe'), run: z.union([runId, z.literal('all'), z.literal('fleet')]) }),
 ]);
 export type ClientMessage = z.infer<typeof clientMessage>;
 
@@ -67,8 +68,14 @@ export const serverMessage = z.discriminatedUnion('kind', [
   }),
   /** The state of model providers, for subscribers of all runs: at the start, and on every change. */
   z.object({ kind: z.literal('providers'), providers: z.array(providerBrief).readonly() }),
+  /** About the fleet, for its subscribers: first the whole state, then what happens. A client that was slow gets the state again. */
+  z.object({ kind: z.literal('fleet'), message: fleetMessage }),
   /** An invalid message, or an impossible subscription. */
-  z.object({ kind: z.literal('refused'), run: z.union([runId, z.literal('all')]).optional(), error: errorEnvelope }),
+  z.object({
+    kind: z.literal('refused'),
+    run: z.union([runId, z.literal('all'), z.literal('fleet')]).optional(),
+    error: errorEnvelope,
+  }),
 ]);
 export type ServerMessage = z.infer<typeof serverMessage>;
 

@@ -257,7 +257,10 @@ export function mockAgent(script: MockAgentScript, stage: MockStage, beginning: 
     },
     resolve,
     inject(injection) {
-      const isKnown = injections.some(({ snapshotVersion }) => snapshotVersion === injection.snapshotVersion);
+      const isKnown = injections.some(
+        ({ snapshotVersion, content }) =>
+          snapshotVersion === injection.snapshotVersion && content === injection.content,
+      );
       if (!isKnown) injections.push(injection);
     },
     change(changes) {

@@ -28,6 +28,8 @@ export interface MockPluginOptions {
   /** When the scripted time begins. */
   readonly startsAt?: number;
   readonly answer?: MockStage['answer'];
+  /** Adapter sessions are numbered from here: those before were an earlier process's. */
+  readonly firstSession?: number;
   /** Told at once, as the end of a process would be. */
   readonly onCrash?: MockStage['onCrash'];
 }
@@ -47,7 +49,14 @@ export interface MockPlugin extends AgentPlugin {
 }
 
 export function createMockPlugin(options: MockPluginOptions): MockPlugin {
-  const { scenario, transport, profile = 'all', speed = 1, startsAt = Date.UTC(2026, 0, 1) } = options;
+  const {
+    scenario,
+    transport,
+    profile = 'all',
+    speed = 1,
+    startsAt = Date.UTC(2026, 0, 1),
+    firstSession = 0,
+  } = options;
   const capabilities = capabilityProfiles[profile];
   const agents = new Map<AgentId, MockAgent>();
   const failedStarts = new Set<AgentId>();
@@ -60,6 +69,8 @@ export function createMockPlugin(options: MockPluginOptions): MockPlugin {
     answer: options.answer,
     onCrash: options.onCrash,
   };
+
+  const numberAfter = (before: Parameters<typeof sessionAfter>[0]) => Math.max(sessionAfter(before), firstSession);
 
   function scriptOf({ agentId, role }: AgentBrief) {
     return (
@@ -81,7 +92,7 @@ export function createMockPlugin(options: MockPluginOptions): MockPlugin {
     )
       return err(invalid(`Agent ${agentId} is ${before}.`));
     const failure = script.events[0]?.failureInjection;
-    if (failure?.type === 'error' && beginning.session === 0 && !failedStarts.has(agentId)) {
+    if (failure?.type === 'error' && beginning.session === firstSession && !failedStarts.has(agentId)) {
       failedStarts.add(agentId);
       return err(failure.error);
     }
@@ -116,7 +127,7 @@ export function createMockPlugin(options: MockPluginOptions): MockPlugin {
     name: 'mock',
     version: '1.0.0',
     capabilities,
-    spawn: async brief => begin({ brief, session: sessionAfter(agents.get(brief.agentId)?.handle()), position: 0 }),
+    spawn: async brief => begin({ brief, session: numberAfter(agents.get(brief.agentId)?.handle()), position: 0 }),
     async pause(handle) {
       const found = answering(handle);
       if (!found.ok) return found;
@@ -138,7 +149,7 @@ export function createMockPlugin(options: MockPluginOptions): MockPlugin {
       const [waitsFor] = state.pendingDecisionIds;
       return begin({
         brief: state.briefSnapshot,
-        session: sessionAfter(state),
+        session: numberAfter(state),
         position: capabilities.supportsResume ? scriptPosition : turnStart(script, scriptPosition),
         ...(isExact && waitsFor !== undefined ? { waitsFor } : {}),
       });
