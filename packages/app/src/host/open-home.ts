@@ -1,4 +1,5 @@
 import { providerReferences } from '@signalbox/adapters/providers';
+import { defaultFleetConfig } from '@signalbox/fleet';
 import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { ok, type RecoveryNote, thrownText, timestampOf } from '@signalbox/model';
 import type { AgentRunner, TurnSurface } from '@signalbox/runs';
@@ -8,6 +9,10 @@ import { acpAgents, changesOverIn, taskOverIn } from '../agents/acp-agents.ts';
 import { openAgentHomes } from '../agents/agent-homes.ts';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
+import { createFleetDesk, type FleetDesk } from '../fleet/fleet-desk.ts';
+import { type FleetHost, type FleetHostOptions, openFleetHost } from '../fleet/fleet-host.ts';
+import { readFleetConfig } from '../fleet/fleet-settings.ts';
+import { projectIdOf } from '../fleet/project-id.ts';
 import { lazyHostLog } from '../logs/lazy-host-log.ts';
 import type { Log } from '../logs/log.ts';
 import { readLogSettings } from '../logs/log-config.ts';
@@ -39,10 +44,17 @@ export interface Home {
   readonly places: PlanPlaces;
   /** The settings of the process. */
   settings(more: Pick<SettingsOptions, 'directoryFrom' | 'workflowDirectories'>): SettingsDesk;
+  /** The fleet of the project in a directory; it ends with the home. */
+  fleet(options: FleetOptions): Promise<FleetDesk>;
   /** Installs, checks and removes the agents of the data directory. Closed before the home. */
   agentJobs(): AgentJobs;
   /** Pauses driven runs, and releases the directory. */
   close(): Promise<void>;
+}
+
+/** A project's directory, and what its agents run on. */
+export interface FleetOptions extends Pick<FleetHostOptions, 'plugins' | 'services'> {
+  readonly directory: string;
 }
 
 export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnAnswer' | 'trace' | 'planRoots'> {
@@ -134,6 +146,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     // Runs that rest when the host closes still have lines to write.
     derived: { ...derived, close: async () => {} },
   });
+  const fleets: FleetHost[] = [];
   return ok({
     host,
     owned: owned.value,
@@ -151,11 +164,27 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
         planRoots: options.planRoots ?? [],
         ...more,
       }),
+    async fleet({ directory, ...plugins }) {
+      const config = readFleetConfig(dataDirectory);
+      if (!config.ok) log.say('warn', 'the settings of the fleet are not used', { why: config.error });
+      const fleet = await openFleetHost({
+        ...plugins,
+        config: config.ok ? config.value : defaultFleetConfig,
+        project: projectIdOf(directory),
+        log: store,
+        machine,
+        filter,
+        onFault: thrown => log.say('error', 'a fleet failed', { error: thrownText(thrown) }),
+      });
+      fleets.push(fleet);
+      return createFleetDesk(fleet, store, machine);
+    },
     agentJobs() {
       const { register = openAgentRegister({ dataDirectory, env }) } = options;
       return openAgentJobs({ dataDirectory, env, machine, register, turns: options.turns, clean: filter.text });
     },
     async close() {
+      for (const fleet of fleets) await fleet.close();
       await host.close();
       await options.turns?.close();
       await logs.close();

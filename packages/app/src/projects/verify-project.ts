@@ -13,6 +13,7 @@ import {
 import type { ProjectReader } from '@signalbox/runs';
 import { openArchive } from '@signalbox/store';
 import { usageError } from '../command-error.ts';
+import { keptStateFault } from '../fleet/fleet-log.ts';
 import { projectsWithJournal } from '../repair/run-journals.ts';
 import { collections } from '../run-journal/derive-journal.ts';
 import { type JournalRecords, journalDisagreement, readJournal } from '../run-journal/journal-agreement.ts';
@@ -34,8 +35,8 @@ export interface ProjectReport {
 }
 
 /**
- * Checks a project of a data directory: the chain of its log, every row that follows from it, every blob that it names, and its journal. The
- * journal follows the log, so it is read first.
+ * Checks a project of a data directory: the chain of its log, every row that follows from it, every blob that it names, the state that was
+ * kept, and its journal. The journal follows the log, so it is read first.
  */
 export async function verifyProject(
   dataDirectory: string,
@@ -56,6 +57,8 @@ export async function verifyProject(
       defects.push({ where: 'expected head', what: `${expectHead} is no head of it` });
     const facts = { project, records, head };
     if (check.defects.some(({ where }) => where === 'log')) return ok({ ok: false, ...facts, defects });
+    const state = keptStateFault(project, archive.value);
+    if (state !== undefined) defects.push({ where: 'table', table: 'project_states', what: state });
     const wrong = await faultOf(journal, project, archive.value);
     if (wrong !== undefined) defects.push({ where: 'journal', what: wrong });
     const { report, held } = journal;

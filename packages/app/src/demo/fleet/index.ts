@@ -1,0 +1,1 @@
+export { playScenario, type ScenarioChoice, scenarioChoice, scenarioPlugins } from './scenario.ts';
