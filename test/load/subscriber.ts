@@ -43,8 +43,8 @@ export async function subscriber(url: string, token: string): Promise<Subscriber
   function take(message: ServerMessage): void {
     if (message.kind === 'welcome') welcome();
     if (message.kind === 'refused') reject(new Error(message.error.message));
-    const of =
-      'run' in message && message.run !== undefined && message.run !== 'all' ? heard.get(message.run) : undefined;
+    const run = 'run' in message ? message.run : undefined;
+    const of = run === undefined || run === 'all' || run === 'fleet' ? undefined : heard.get(run);
     if (of === undefined) return;
     switch (message.kind) {
       case 'state':

@@ -16,7 +16,7 @@ export interface ClientOptions {
 
 /** The server, one method per operation. */
 export interface Client extends Methods {
-  watch(run: RunId | 'all', tell: (news: News) => void, options?: WatchOptions): Watch;
+  watch(run: RunId | 'all' | 'fleet', tell: (news: News) => void, options?: WatchOptions): Watch;
 }
 
 export function createClient({

@@ -44,7 +44,7 @@ const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 10_000;
 
 /**
- * Watches one run, or all.
+ * Watches one run, all, or the fleet.
  *
  * 1. A lost connection is opened again, after a wait that doubles up to a bound.
  * 2. `next` is the next event to deliver: one below it is skipped, and one above it means that events are missing, so the connection is
@@ -54,11 +54,12 @@ const LAST_RETRY_MS = 10_000;
  */
 export function watch(
   { url, token, connect, after, random }: WatchPlatform,
-  run: RunId | 'all',
+  run: RunId | 'all' | 'fleet',
   tell: (news: News) => void,
   { from, outline = false }: WatchOptions = {},
 ): Watch {
   const address = `${url.replace(/^http/, 'ws')}${operations.watch.route.slice('WS '.length)}`;
+  const isRun = run !== 'all' && run !== 'fleet';
   let next = from;
   let failures = 0;
   let connection: Connection | undefined;
@@ -98,9 +99,9 @@ export function watch(
     say(connection, {
       kind: 'subscribe',
       run,
-      ...(run !== 'all' && { view: 'stored' as const }),
-      ...(run !== 'all' && next !== undefined && { from: next }),
-      ...(run !== 'all' && outline && { outline }),
+      ...(isRun && { view: 'stored' as const }),
+      ...(isRun && next !== undefined && { from: next }),
+      ...(isRun && outline && { outline }),
     });
     tell({ kind: 'connection', status: 'live' });
   }

@@ -4,6 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Users } from '@signalbox/app';
 import type { AgentJobs } from '@signalbox/app/agents';
 import { liveRunsOf } from '@signalbox/app/all-runs';
+import type { FleetDesk } from '@signalbox/app/fleet';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
 import type { Machine, RunHost, SettingsDesk } from '@signalbox/app/host';
 import { type ErrorEnvelope, err, failure, type OneTimeLink, ok, type Result } from '@signalbox/model';
@@ -30,6 +31,8 @@ export interface ServerOptions {
   readonly settings?: SettingsDesk | undefined;
   /** The agents of this machine; their jobs end with the server. */
   readonly agents?: AgentJobs | undefined;
+  /** The fleet of the project that is served. */
+  readonly fleet?: FleetDesk | undefined;
   /** 0 picks a free port. */
   readonly port: number;
   readonly timers: Machine['timers'];
@@ -79,7 +82,7 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     guided &&
     mcpByToken(asker => mcpHttp(createAgentMcp(guided, { onFault, asker }), { timers, onFault }), doors, access);
   const meter = createLiveMeter();
-  const metrics = createRunMetrics(host, meter);
+  const metrics = createRunMetrics(host, meter, options.fleet);
   const operatorMcp = operatorHttp(host, { timers, guided: options.sessions?.runs, doors, access, onFault });
   const app = createHttpApp({
     host,
@@ -94,12 +97,14 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     users: options.users,
     settings: options.settings,
     agents: options.agents,
+    fleet: options.fleet,
     operatorMcp: operatorMcp.route,
     onFault,
   });
   const live = liveRunsOf(host, timers, onFault, options.sessions?.runs);
   const upgrades = acceptUpgrades({
     live,
+    fleet: options.fleet,
     access,
     doors,
     timers,

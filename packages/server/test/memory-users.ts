@@ -1,7 +1,9 @@
 import type { TokenHolder, User, Users } from '@signalbox/app';
 import type { AgentJobs } from '@signalbox/app/agents';
-import type { SettingsDesk } from '@signalbox/app/host';
-import { type Clock, err, failure, ok, timestamp } from '@signalbox/model';
+import { createFleetDesk, type FleetDesk } from '@signalbox/app/fleet';
+import { type SettingsDesk, thisMachine } from '@signalbox/app/host';
+import { emptyFleet } from '@signalbox/fleet';
+import { type Clock, deriveId, err, failure, ok, timestamp } from '@signalbox/model';
 
 type Given = string | Pick<User, 'name' | 'role' | 'expiresAt'>;
 
@@ -73,6 +75,28 @@ export const noSettings: SettingsDesk = {
     tools: [],
   }),
 };
+
+/** A fleet without agents. */
+export const noFleet: FleetDesk = createFleetDesk(
+  {
+    project: deriveId('no-project'),
+    state: () => emptyFleet,
+    happen: async () => ok([]),
+    subscribe: () => () => {},
+    onPublished: () => () => {},
+    idle: async () => {},
+    close: async () => {},
+  },
+  {
+    projects: () => [],
+    project: () => undefined,
+    projectRecords: () => [],
+    projectFacts: () => [],
+    things: () => [],
+    keptState: () => undefined,
+  },
+  thisMachine(),
+);
 
 /** A server that knows no agents. */
 export const noAgents: AgentJobs = {

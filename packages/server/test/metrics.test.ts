@@ -8,6 +8,7 @@ import { createLiveMeter } from '../src/live/live-meter.ts';
 import { type Family, readExposition } from './exposition.ts';
 import { auth, code, TOKEN } from './http-asker.ts';
 import { liveClient } from './live-client.ts';
+import { noFleet } from './memory-users.ts';
 import { scriptedHost } from './scripted-host.ts';
 
 const at = timestamp.parse('2026-01-02T00:00:00.000Z');
@@ -24,7 +25,16 @@ const acme = { provider: 'acme', model: 'small' };
 function stage() {
   const host = scriptedHost();
   const live = createLiveMeter();
-  const metrics = createRunMetrics(host, live);
+  const published = new Set<Parameters<typeof noFleet.onPublished>[0]>();
+  const fleet: typeof noFleet = {
+    ...noFleet,
+    agents: () => [{ standing: 'working' }] as never,
+    onPublished(listener) {
+      published.add(listener);
+      return () => published.delete(listener);
+    },
+  };
+  const metrics = createRunMetrics(host, live, fleet);
   onTestFinished(() => metrics.close());
   const app = createHttpApp({ host, metrics, access: createAccess(TOKEN, () => 4280) });
   const scrape = async () => readExposition(await (await app.request('/metrics', { headers: auth })).text());
@@ -36,14 +46,17 @@ function stage() {
   const tell = (...facts: readonly ActivityFact[]) => {
     for (const fact of facts) host.activity.tell(fact);
   };
-  return { host, app, live, scrape, value, tell };
+  const publish = (ms: number) => {
+    for (const listener of published) listener({ type: 'status', occurredAt: 1_000, publishedAt: 1_000 + ms });
+  };
+  return { host, app, live, scrape, value, tell, publish };
 }
 
 const fits = (labels: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>) =>
   JSON.stringify(Object.entries(labels).toSorted()) === JSON.stringify(Object.entries(wanted).toSorted());
 
 /** Does something of everything that is counted. */
-async function liveThrough({ host, live, tell }: ReturnType<typeof stage>): Promise<void> {
+async function liveThrough({ host, live, tell, publish }: ReturnType<typeof stage>): Promise<void> {
   const run = await host.begin('counted');
   await run.render({ id: 'build', kind: 'task' });
   const task = await run.startTask('build');
@@ -61,6 +74,7 @@ async function liveThrough({ host, live, tell }: ReturnType<typeof stage>): Prom
     { kind: 'spent', usage: { call: '1', ...acme, ...spent, at }, phase: 'Research' },
   );
   (await host.rateLimits.enter({ provider: 'other-acme', model: 'large' }, new AbortController().signal))?.();
+  publish(7);
   live.connected();
   live.subscribed('all');
   live.dropped(5);
@@ -68,7 +82,7 @@ async function liveThrough({ host, live, tell }: ReturnType<typeof stage>): Prom
 }
 
 describe('the metrics', () => {
-  it('[V91] count frames, work, errors, waits, model use and cost', async () => {
+  it('[V91] [V378] count frames, work, errors, waits, model use and cost', async () => {
     const staged = stage();
     await liveThrough(staged);
     const { value } = staged;
@@ -91,6 +105,12 @@ describe('the metrics', () => {
       ['model_cost_usd_total', acme, 1.5],
       ['live_connections', {}, 1],
       ['live_subscriptions', { of: 'all' }, 1],
+      ['fleet_agents', { standing: 'working' }, 1],
+      ['fleet_decisions_open', {}, 0],
+      ['fleet_events_total', { type: 'status' }, 1],
+      ['fleet_event_latency_seconds_sum', { type: 'status' }, 0.007],
+      ['fleet_event_latency_seconds_bucket', { type: 'status', le: '0.005' }, 0],
+      ['fleet_event_latency_seconds_bucket', { type: 'status', le: '0.01' }, 1],
       ['live_subscriptions', { of: 'run' }, 0],
       ['live_dropped_total', {}, 5],
       ['live_slow_clients_total', {}, 1],

@@ -6,7 +6,7 @@ import { auth, code, TOKEN, UNKNOWN } from './http-asker.ts';
 import { liveClient } from './live-client.ts';
 import { manualTimers } from './manual-timers.ts';
 import { scriptedGuided } from './mcp/scripted-guided.ts';
-import { memoryUsers, noAgents, noSettings } from './memory-users.ts';
+import { memoryUsers, noAgents, noFleet, noSettings } from './memory-users.ts';
 import { noSessions } from './no-sessions.ts';
 import { scriptedHost } from './scripted-host.ts';
 
@@ -18,6 +18,7 @@ const app = createHttpApp({
   users: memoryUsers(),
   settings: noSettings,
   agents: noAgents,
+  fleet: noFleet,
   metrics: createRunMetrics(host),
   agentMcp: async () => new Response('reached'),
   operatorMcp: async () => new Response('reached'),

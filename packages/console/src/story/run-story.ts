@@ -104,6 +104,7 @@ export function toldStory(story: RunStory, news: News): RunStory {
       return withSpeech(story, news.task, news.chunks, news.next);
     case 'runs':
     case 'providers':
+    case 'fleet':
     case 'refused':
       return story;
   }

@@ -75,16 +75,22 @@ export const agentToolAccess = {
 } as const satisfies Readonly<Record<AgentToolName, Needed>>;
 
 /** The messages that a client sends on `/api/ws`. */
-export type SocketKey = Exclude<ClientMessage['kind'], 'subscribe'> | 'subscribe to a run' | 'subscribe to all runs';
+export type SocketKey =
+  | Exclude<ClientMessage['kind'], 'subscribe'>
+  | 'subscribe to a run'
+  | 'subscribe to all runs'
+  | 'subscribe to the fleet';
 export const socketAccess = {
   hello: 'viewer',
   'subscribe to a run': 'viewer',
   'subscribe to all runs': 'viewer',
+  'subscribe to the fleet': 'viewer',
   unsubscribe: 'viewer',
 } as const satisfies Readonly<Record<SocketKey, Needed>>;
 
 export function socketKeyOf(message: ClientMessage): SocketKey {
   if (message.kind !== 'subscribe') return message.kind;
+  if (message.run === 'fleet') return 'subscribe to the fleet';
   return message.run === 'all' ? 'subscribe to all runs' : 'subscribe to a run';
 }
 

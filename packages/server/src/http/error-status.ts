@@ -31,6 +31,12 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'agent/unknown': 404,
   'agent/not-installed': 409,
   'agent/busy': 409,
+  'fleet/agent-unknown': 404,
+  'fleet/issue-unknown': 404,
+  'fleet/brake-unknown': 404,
+  'fleet/plugin-unknown': 422,
+  'fleet/brief-invalid': 422,
+  'fleet/answer-unfit': 422,
   'artifact/unknown': 404,
   'user/invalid': 400,
   'user/taken': 409,
@@ -56,4 +62,4 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
 };
 
 /** Refusals by a run or a decision are conflicts with its current state; a broken plan is the caller's fault. */
-const byDomain: Partial<Record<ErrorDomain, ErrorStatus>> = { run: 409, decision: 409, plan: 422 };
+const byDomain: Partial<Record<ErrorDomain, ErrorStatus>> = { run: 409, decision: 409, fleet: 409, plan: 422 };

@@ -1,6 +1,7 @@
 import type { Users } from '@signalbox/app';
 import type { AgentJobs } from '@signalbox/app/agents';
 import { type AllRuns, allRunsOf } from '@signalbox/app/all-runs';
+import type { FleetDesk } from '@signalbox/app/fleet';
 import type { GuidedSessions, GuidedTools } from '@signalbox/app/guided';
 import { type RunHost, type SettingsDesk, thrownDamage } from '@signalbox/app/host';
 import { type ErrorEnvelope, failure, ok } from '@signalbox/model';
@@ -16,6 +17,7 @@ import { agentHandlers } from '../routes/agents.ts';
 import { approvalHandlers } from '../routes/approvals.ts';
 import { artifactHandlers } from '../routes/artifacts.ts';
 import { bundleHandlers } from '../routes/bundles.ts';
+import { fleetHandlers } from '../routes/fleet.ts';
 import { forkHandlers } from '../routes/forks.ts';
 import { graphHandlers } from '../routes/graph.ts';
 import { guidedInstead } from '../routes/guided-instead.ts';
@@ -54,6 +56,8 @@ export interface HttpAppOptions {
   readonly settings?: SettingsDesk | undefined;
   /** The agents of this machine. */
   readonly agents?: AgentJobs | undefined;
+  /** The fleet of the project that is served. */
+  readonly fleet?: FleetDesk | undefined;
   /** The operator's MCP surface. */
   readonly operatorMcp?: McpByToken['route'] | undefined;
   /** Called with exceptions that are answered as `command/unexpected`. */
@@ -92,7 +96,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<Asked> {
 
 /** Every operation by its handler. A missing one does not compile. */
 function servedBy(
-  { host, access, doors, sessions, workflows, metrics, users, settings, agents, ...mcp }: HttpAppOptions,
+  { host, access, doors, sessions, workflows, metrics, users, settings, agents, fleet, ...mcp }: HttpAppOptions,
   all: AllRuns,
 ): Served {
   return {
@@ -110,6 +114,7 @@ function servedBy(
     ...whenThere(users, service => userHandlers(service, doors)),
     ...whenThere(settings, settingsHandlers),
     ...whenThere(agents, agentHandlers),
+    ...whenThere(fleet, service => fleetHandlers(service, all)),
     ...whenThere(sessions, sessionHandlers),
     ...whenThere(workflows, workflowHandlers),
     ...whenThere(sessions && workflows, sessionStarts),

@@ -1,10 +1,10 @@
 /** Counts connections, subscriptions and dropped messages, for metrics. */
 export interface LiveMeter {
   readonly connections: number;
-  readonly subscriptions: { readonly run: number; readonly all: number };
+  readonly subscriptions: { readonly run: number; readonly all: number; readonly fleet: number };
   /** Call the returned function once, when the connection ends. */
   connected(): () => void;
-  subscribed(of: 'run' | 'all'): () => void;
+  subscribed(of: 'run' | 'all' | 'fleet'): () => void;
   dropped(count: number): void;
   tooSlow(): void;
   /** Call the returned function to stop listening. */
@@ -18,7 +18,7 @@ interface LiveListener {
 
 export function createLiveMeter(): LiveMeter {
   const listeners = new Set<LiveListener>();
-  const subscriptions = { run: 0, all: 0 };
+  const subscriptions = { run: 0, all: 0, fleet: 0 };
   let connections = 0;
   return {
     get connections() {

@@ -1,4 +1,5 @@
 import type { LiveRuns, Subscription } from '@signalbox/app/all-runs';
+import { type FleetDesk, subscribeFleet } from '@signalbox/app/fleet';
 import type { Machine } from '@signalbox/app/host';
 import {
   type ClientMessage,
@@ -26,6 +27,8 @@ const SUBSCRIPTIONS_MAX = 64;
 
 export interface LiveOptions {
   readonly live: LiveRuns;
+  /** The fleet of the project that is served. */
+  readonly fleet?: FleetDesk | undefined;
   readonly access: Access;
   readonly doors: OpenDoors;
   /** Counts an authenticated client; false if there are too many. */
@@ -41,7 +44,7 @@ export interface LiveOptions {
 /** Serves one connection until it ends. */
 export function serveSocket(socket: WebSocket, options: LiveOptions): void {
   const { live, access, doors, timers, meter, onFault } = options;
-  const subscriptions = new Map<RunId | 'all', Subscription>();
+  const subscriptions = new Map<RunId | 'all' | 'fleet', Subscription>();
   const pumpAll = () => {
     for (const subscription of subscriptions.values()) subscription.pump();
   };
@@ -122,8 +125,12 @@ export function serveSocket(socket: WebSocket, options: LiveOptions): void {
       outbox.send({ kind: 'refused', run, error: tooMany() });
       return;
     }
-    const isOver = meter.subscribed(run === 'all' ? 'all' : 'run');
-    const begun = run === 'all' ? live.all(outbox, fail) : live.run({ run, from, outline, view }, outbox, fail);
+    if (run === 'fleet' && options.fleet === undefined) {
+      outbox.send({ kind: 'refused', run, error: noFleet() });
+      return;
+    }
+    const isOver = meter.subscribed(run === 'all' ? 'all' : run === 'fleet' ? 'fleet' : 'run');
+    const begun = begin();
     subscriptions.set(run, {
       pump: begun.pump,
       close() {
@@ -131,9 +138,14 @@ export function serveSocket(socket: WebSocket, options: LiveOptions): void {
         begun.close();
       },
     });
+
+    function begin(): Subscription {
+      if (run === 'fleet') return subscribeFleet(options.fleet as FleetDesk, outbox);
+      return run === 'all' ? live.all(outbox, fail) : live.run({ run, from, outline, view }, outbox, fail);
+    }
   }
 
-  function unsubscribe(run: RunId | 'all'): void {
+  function unsubscribe(run: RunId | 'all' | 'fleet'): void {
     subscriptions.get(run)?.close();
     subscriptions.delete(run);
   }
@@ -175,6 +187,13 @@ function notUnderstood(): ErrorEnvelope {
   return failure('VALIDATION_ERROR', {
     message: 'The message was not understood.',
     suggestion: 'Send {"kind": "subscribe", "run": "all" or a run id} or {"kind": "unsubscribe", "run"}.',
+  });
+}
+
+function noFleet(): ErrorEnvelope {
+  return failure('VALIDATION_ERROR', {
+    message: 'This server has no fleet.',
+    suggestion: 'Start one with "signalbox serve".',
   });
 }
 

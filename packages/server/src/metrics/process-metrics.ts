@@ -32,9 +32,10 @@ export function processMetrics(shelf: MetricShelf, live: LiveMeter, version: str
   shelf.gauge('event_loop_delay_max_seconds', 'Event loop delay since the last scrape, maximum.', () => late.worst);
 
   shelf.gauge('live_connections', 'Clients connected to the live socket.', () => live.connections);
-  shelf.gauges('live_subscriptions', 'Subscriptions of clients: to one run, or to all.', ['of'], () => [
+  shelf.gauges('live_subscriptions', 'Subscriptions of clients: to one run, to all, or to the fleet.', ['of'], () => [
     [{ of: 'run' }, live.subscriptions.run],
     [{ of: 'all' }, live.subscriptions.all],
+    [{ of: 'fleet' }, live.subscriptions.fleet],
   ]);
   const dropped = shelf.counter(
     'live_dropped_total',

@@ -1,6 +1,8 @@
+import type { FleetDesk } from '@signalbox/app/fleet';
 import type { RunHost } from '@signalbox/app/host';
 import manifest from '../../package.json' with { type: 'json' };
 import { createLiveMeter, type LiveMeter } from '../live/live-meter.ts';
+import { fleetMetrics } from './fleet-metrics.ts';
 import { createMetricShelf } from './metric-shelf.ts';
 import { modelMetrics } from './model-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
@@ -24,6 +26,7 @@ export interface RunMetrics {
 export function createRunMetrics(
   host: Pick<RunHost, 'reader' | 'feed' | 'driven' | 'activity' | 'providers' | 'storage'>,
   live: LiveMeter = createLiveMeter(),
+  fleet?: FleetDesk,
 ): RunMetrics {
   const shelf = createMetricShelf();
   const stops = [
@@ -31,6 +34,7 @@ export function createRunMetrics(
     queueMetrics(shelf, host),
     modelMetrics(shelf, host),
     storageMetrics(shelf, host),
+    ...(fleet === undefined ? [] : [fleetMetrics(shelf, fleet)]),
     processMetrics(shelf, live, manifest.version),
   ];
   return {

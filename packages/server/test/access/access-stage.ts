@@ -3,7 +3,7 @@ import { logIn } from '@signalbox/client';
 import { timestamp, type UserRole, userRole } from '@signalbox/model';
 import { type RunningServer, startServer } from '@signalbox/server';
 import { scriptedGuided } from '../mcp/scripted-guided.ts';
-import { memoryUsers, noAgents, noSettings } from '../memory-users.ts';
+import { memoryUsers, noAgents, noFleet, noSettings } from '../memory-users.ts';
 import { noSessions } from '../no-sessions.ts';
 import { type ScriptedHost, scriptedHost } from '../scripted-host.ts';
 
@@ -82,6 +82,7 @@ export async function startBare(
   const started = await startServer({
     settings: noSettings,
     agents: noAgents,
+    fleet: noFleet,
     sessions: noSessions,
     guided: scriptedGuided({}),
     port: 0,

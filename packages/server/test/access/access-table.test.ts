@@ -21,7 +21,7 @@ import { operatorResources } from '../../src/operator/resources.ts';
 import { operatorTools } from '../../src/operator/tools.ts';
 import { auth, TOKEN } from '../http-asker.ts';
 import { scriptedGuided } from '../mcp/scripted-guided.ts';
-import { memoryUsers, noAgents, noSettings } from '../memory-users.ts';
+import { memoryUsers, noAgents, noFleet, noSettings } from '../memory-users.ts';
 import { noSessions } from '../no-sessions.ts';
 import { scriptedHost } from '../scripted-host.ts';
 
@@ -40,6 +40,7 @@ describe('the access table', () => {
       users: memoryUsers(),
       settings: noSettings,
       agents: noAgents,
+      fleet: noFleet,
       metrics: createRunMetrics(host),
       agentMcp: reached,
       operatorMcp: reached,

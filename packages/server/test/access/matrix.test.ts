@@ -139,6 +139,7 @@ describe('socket messages', () => {
   const messages: Readonly<Record<keyof typeof socketAccess, ClientMessage | undefined>> = {
     hello: undefined,
     'subscribe to all runs': { kind: 'subscribe', run: 'all' },
+    'subscribe to the fleet': { kind: 'subscribe', run: 'fleet' },
     'subscribe to a run': { kind: 'subscribe', run: UNKNOWN as never },
     unsubscribe: { kind: 'unsubscribe', run: 'all' },
   };

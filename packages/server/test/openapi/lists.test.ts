@@ -12,7 +12,7 @@ import { freshId, newRun, startRun } from '../../../runs/test/builders.ts';
 import { artifactOf } from '../../../runs/test/contract/sample-artifact.ts';
 import { type Operation, operations, wireSchemas } from '../../src/openapi/operations.ts';
 import { auth, code, TOKEN } from '../http-asker.ts';
-import { memoryUsers, noAgents, noSettings } from '../memory-users.ts';
+import { memoryUsers, noAgents, noFleet, noSettings } from '../memory-users.ts';
 import { releasePlan } from '../release-plan.ts';
 import { scriptedHost } from '../scripted-host.ts';
 
@@ -21,7 +21,17 @@ const whole: Readonly<Record<string, string>> = {
   '/api/health': 'as many providers as are set up',
   '/api/providers': 'as many as are set up',
   '/api/recoveries': 'at most 200 are kept',
-  '/api/agents': 'as many as the register and the configuration have',
+  '/api/installed-agents': 'as many as the register and the configuration have',
+  '/api/agents': 'as many as the project has',
+  '/api/agents/:agent': 'the last 100 things that happened to one agent',
+  '/api/decisions': 'those of agents that wait, and one page of those of runs',
+  '/api/brake': 'the engaged ones, and the last 50',
+  '/api/trust/:agent': 'the last 50 changes',
+  '/api/trust/:agent/simulation': 'the calls of one agent that differ',
+  '/api/coherence': 'the issues of the project',
+  '/api/knowledge/artifacts': 'the artifacts of agents',
+  '/api/fleet': 'a picture of one moment',
+  '/api/fleet/log': 'as many as were asked for; `before` goes back',
   '/api/settings': 'as many settings as there are',
   '/api/runs/:run': 'a picture of one moment',
   '/api/runs/:run/frames/:frame/tree': 'a picture of one moment',
@@ -101,6 +111,7 @@ beforeAll(async () => {
     users: memoryUsers({ a: 'ada', b: 'ben', c: 'cleo' }),
     settings: noSettings,
     agents: noAgents,
+    fleet: noFleet,
     access: createAccess(TOKEN, () => 4280),
   });
   Object.assign(names, { run: run.id, task });

@@ -4,7 +4,7 @@ import { openApi } from '../../src/openapi/openapi.ts';
 import { operations } from '../../src/openapi/operations.ts';
 import { auth, TOKEN } from '../http-asker.ts';
 import { scriptedGuided } from '../mcp/scripted-guided.ts';
-import { memoryUsers, noAgents, noSettings } from '../memory-users.ts';
+import { memoryUsers, noAgents, noFleet, noSettings } from '../memory-users.ts';
 import { noSessions } from '../no-sessions.ts';
 import { scriptedHost } from '../scripted-host.ts';
 
@@ -15,6 +15,7 @@ const app = createHttpApp({
   users: memoryUsers(),
   settings: noSettings,
   agents: noAgents,
+  fleet: noFleet,
   access: createAccess(TOKEN, () => 4280),
 });
 

@@ -6,7 +6,7 @@ import type { Handler, Handlers, Place } from '../../src/http/handlers.ts';
 import type { Served } from '../../src/http/serve-operations.ts';
 import { auth, code, TOKEN, UNKNOWN } from '../http-asker.ts';
 import { scriptedGuided } from '../mcp/scripted-guided.ts';
-import { memoryUsers, noAgents, noSettings } from '../memory-users.ts';
+import { memoryUsers, noAgents, noFleet, noSettings } from '../memory-users.ts';
 import { noSessions } from '../no-sessions.ts';
 import { releasePlan } from '../release-plan.ts';
 import { scriptedHost } from '../scripted-host.ts';
@@ -19,6 +19,7 @@ const app = createHttpApp({
   users: memoryUsers(),
   settings: noSettings,
   agents: noAgents,
+  fleet: noFleet,
   access: createAccess(TOKEN, () => 4280),
 });
 
