@@ -3,6 +3,7 @@ export const RUN = 'Run plans:';
 export const ACT = 'Act on runs:';
 export const DECIDE = 'Decide:';
 export const LOOK = 'Look at runs:';
+export const FLEET = 'Direct agents:';
 export const GUIDE = 'Guide agents:';
 export const RETAIN = 'Keep and collect:';
 

@@ -1,5 +1,5 @@
 import { CHILD_COMMAND, type CommandEntry } from './command.ts';
-import { ACT, DECIDE, GUIDE, LIST, LOOK, MCP, RESUME, RETAIN, RUN, RUN_PLAN, SHOW } from './command-words.ts';
+import { ACT, DECIDE, FLEET, GUIDE, LIST, LOOK, MCP, RESUME, RETAIN, RUN, RUN_PLAN, SHOW } from './command-words.ts';
 
 /** Every command, in help order. */
 export const commands: readonly CommandEntry[] = [
@@ -300,6 +300,30 @@ export const commands: readonly CommandEntry[] = [
     summary: "manage other vendors' agents that plans can use",
     group: 'This machine:',
     load: async () => (await import('./agents/agents-command.ts')).defineAgents,
+  },
+  {
+    syntax: 'fleet',
+    summary: 'show and control the agents of the project',
+    group: FLEET,
+    load: async () => (await import('./fleet/fleet-command.ts')).defineFleet,
+  },
+  {
+    syntax: 'brake [reason]',
+    summary: 'stop agents at once, or release them',
+    group: FLEET,
+    load: async () => (await import('./fleet/control-commands.ts')).defineBrake,
+  },
+  {
+    syntax: 'mode [mode]',
+    summary: 'show or change how much agents may do without you',
+    group: FLEET,
+    load: async () => (await import('./fleet/control-commands.ts')).defineMode,
+  },
+  {
+    syntax: 'trust <agent>',
+    summary: "show an agent's trust, prove it from the log, or simulate another profile",
+    group: FLEET,
+    load: async () => (await import('./fleet/trust-command.ts')).defineTrust,
   },
   {
     syntax: 'users',

@@ -13,6 +13,8 @@ import type { CommandContext, DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { describeDecision } from './decision-report.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-code.ts';
+import { agentDecisions, answerAgent, findAgentDecision } from './fleet/agent-decisions.ts';
+import { describeQueued } from './fleet/fleet-report.ts';
 import { type FoundGap, findGap } from './guided/answer-gap.ts';
 import { aboutLines, describeGap } from './guided/waiting-report.ts';
 import { homeRuns } from './home-runs.ts';
@@ -26,7 +28,7 @@ export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
   command
     .description(
       'Lists the decisions of plan runs and guided sessions that wait for a person, oldest first: the question, the node and run ' +
-        'that asked, and how to answer.',
+        'that asked, and how to answer. While a server runs, also those of agents, most urgent first.',
     )
     .option('--run <run>', 'only decisions of this run')
     .option('--all', 'also answered and withdrawn decisions')
@@ -60,7 +62,9 @@ export const defineDecisions: DefineCommand = (command, { terminal, end }) => {
           count += page.value.items.length;
           after = page.value.next;
         }
-        if (count === 0 && flags.json !== true) terminal.print('Nothing waits for you.');
+        const ofAgents = run === undefined ? await agentDecisions(flags.dataDir) : [];
+        for (const one of ofAgents) terminal.print(flags.json ? JSON.stringify(one) : describeQueued(one));
+        if (count + ofAgents.length === 0 && flags.json !== true) terminal.print('Nothing waits for you.');
         return exitCodes.done;
       };
       end(await withReader(terminal, flags, list, () => list()));
@@ -164,6 +168,9 @@ function answering(
       const gap = await findGap(flags.dataDir, given);
       if (gap !== undefined) return end(await answerGap(terminal, gap, resolutionOf(flags, true), flags.json ?? false));
       const resolution = resolutionOf(flags, false);
+      const asked = resolution === undefined ? undefined : await findAgentDecision(flags.dataDir, given);
+      if (asked !== undefined && resolution !== undefined)
+        return end(await answerAgent(terminal, asked, resolution, flags));
       end(
         await withOwner(terminal, flags, async (owner): Promise<0 | ErrorEnvelope> => {
           if (resolution === undefined) return notJson();

@@ -24,4 +24,5 @@ const refusals: readonly ErrorEnvelope['code'][] = [
   'run/signal-invalid',
   'state/conflict',
   'state/root-replaced',
+  'fleet/braked',
 ];

@@ -1,4 +1,6 @@
 import { thrownStack } from '@signalbox/app';
+import type { FleetDesk } from '@signalbox/app/fleet';
+import type { ScenarioChoice } from '@signalbox/app/fleet-demo';
 import {
   configOf,
   type GuidedSessions,
@@ -6,7 +8,15 @@ import {
   guidedPreferences,
   recordAppliedConfig,
 } from '@signalbox/app/guided';
-import { type ErrorEnvelope, openHome, type Result, type RunHost, thisMachine } from '@signalbox/app/host';
+import {
+  type ErrorEnvelope,
+  type Home,
+  type Machine,
+  openHome,
+  type Result,
+  type RunHost,
+  thisMachine,
+} from '@signalbox/app/host';
 import manifest from '../../package.json' with { type: 'json' };
 import { tellRecovered } from '../recoveries/recovery-report.ts';
 import { tellAhead } from '../storage/tell-ahead.ts';
@@ -34,11 +44,13 @@ export interface ServingOptions {
   readonly port: number;
   /** Directories that plans may be started from, in addition to the project. */
   readonly planRoots?: readonly string[];
+  /** Plays a sample scenario with agents of the plugin `mock`. */
+  readonly scenario?: ScenarioChoice | undefined;
 }
 
 export async function openServing(
   terminal: Terminal,
-  { directory, port, planRoots = [] }: ServingOptions,
+  { directory, port, planRoots = [], scenario }: ServingOptions,
 ): Promise<Result<Serving, ErrorEnvelope>> {
   const machine = thisMachine();
   const home = await openHome({
@@ -58,7 +70,12 @@ export async function openServing(
   const recorded = recordAppliedConfig(directory, config, machine.clock);
   if (!recorded.ok) terminal.complain(recorded.error.message);
   const onFault = (thrown: unknown) => terminal.complain(thrownStack(thrown));
-  const server = await startOwnServer({ home: home.value, directory, machine, port, onFault });
+  const fleet = await openFleet(home.value, machine, scenario);
+  if (!fleet.ok) {
+    await close();
+    return fleet;
+  }
+  const server = await startOwnServer({ home: home.value, directory, machine, port, fleet: fleet.value, onFault });
   if (!server.ok) {
     await close();
     return server;
@@ -78,4 +95,18 @@ export async function openServing(
       },
     },
   };
+}
+
+/** The fleet of the project that this process was started in. */
+async function openFleet(
+  home: Home,
+  machine: Machine,
+  scenario: ScenarioChoice | undefined,
+): Promise<Result<FleetDesk, ErrorEnvelope>> {
+  const directory = process.cwd();
+  if (scenario === undefined) return { ok: true, value: await home.fleet({ directory, plugins: [] }) };
+  const { playScenario, scenarioPlugins } = await import('@signalbox/app/fleet-demo');
+  const fleet = await home.fleet({ directory, ...scenarioPlugins(machine, scenario) });
+  const played = await playScenario(fleet, scenario, machine.clock, 'signalbox');
+  return played.ok ? { ok: true, value: fleet } : played;
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { accessToken, dataDirectorySource, openUsers } from '@signalbox/app';
+import type { FleetDesk } from '@signalbox/app/fleet';
 import { type GuidedSessions, type GuidedTools, openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
 import type { ErrorEnvelope, Home, Machine, Result } from '@signalbox/app/host';
 import { type RunningServer, startServer } from '@signalbox/server';
@@ -21,6 +22,8 @@ export interface OwnServerOptions {
   readonly machine: Machine;
   /** 0 picks a free one. */
   readonly port: number;
+  /** The fleet to serve; without it there is none. */
+  readonly fleet?: FleetDesk | undefined;
   readonly onFault?: (thrown: unknown) => void;
 }
 
@@ -44,6 +47,7 @@ export async function startOwnServer(options: OwnServerOptions): Promise<Result<
       workflowDirectories: directories.map(place => place.directory),
     }),
     agents: home.agentJobs(),
+    fleet: options.fleet,
     port,
     timers: machine.timers,
     clock: machine.clock,

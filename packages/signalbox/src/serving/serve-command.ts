@@ -10,6 +10,8 @@ import { portOf } from './port.ts';
 
 interface ServeFlags extends DataFlags {
   readonly port: string;
+  readonly scenario?: string;
+  readonly speed: string;
 }
 
 const DEFAULT_PORT = '4280';
@@ -23,6 +25,11 @@ export const defineServe: DefineCommand = (command, { terminal, signals, end }) 
         'runs. A second signal exits immediately.',
     )
     .option('--port <n>', 'port to listen on, on 127.0.0.1 only; 0 picks a free one', DEFAULT_PORT)
+    .option(
+      '--scenario <name>',
+      'also play a sample scenario of agents: maya, david, priya, rosa or sam; "david:malformed" adds failures, "david@claude" limits the plugin',
+    )
+    .option('--speed <n>', 'how fast a scenario plays: 1 or 10', '1')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the address as JSON')
     .addHelpText(
@@ -39,7 +46,7 @@ export const defineServe: DefineCommand = (command, { terminal, signals, end }) 
 
 async function serve(
   terminal: Terminal,
-  { port: given, dataDir, json = false }: ServeFlags,
+  { port: given, dataDir, json = false, ...flags }: ServeFlags,
   ending: AbortSignal,
 ): Promise<ExitCode | ErrorEnvelope> {
   const port = portOf(given);
@@ -47,7 +54,9 @@ async function serve(
     return usageError(`--port must be a number up to 65535; got "${given}".`, 'Leave it out for 4280.');
   }
   const directory = askedDataDirectory(dataDir);
-  const serving = await openServing(terminal, { directory, port });
+  const scenario = await chosenScenario(flags);
+  if (scenario?.ok === false) return scenario.error;
+  const serving = await openServing(terminal, { directory, port, scenario: scenario?.value });
   if (!serving.ok) return serving.error;
   const { url, host, close } = serving.value;
   const takenUp = await takeUp(host);
@@ -62,6 +71,15 @@ async function serve(
   if (!json) terminal.print('Pausing active runs.');
   await close();
   return exitCodes.done;
+}
+
+async function chosenScenario({ scenario, speed }: Pick<ServeFlags, 'scenario' | 'speed'>) {
+  if (scenario === undefined) return undefined;
+  if (speed !== '1' && speed !== '10') {
+    return { ok: false as const, error: usageError(`--speed must be 1 or 10; got "${speed}".`, 'Leave it out for 1.') };
+  }
+  const { scenarioChoice } = await import('@signalbox/app/fleet-demo');
+  return scenarioChoice(scenario, speed === '1' ? 1 : 10);
 }
 
 /** As many ids as fit on a screen, then a count. */
