@@ -1,9 +1,13 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { RunId } from '@signalbox/model';
+import { ownerId } from '@signalbox/runs';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { newRun, startRun } from '../../runs/test/builders.ts';
+import { snapshotOf } from '../src/contract-view/run-view.ts';
 import { openRunHost } from '../src/host/open-run-host.ts';
 import { type OwnedStore, openOwnedStore } from '../src/host/owned-store.ts';
+import { takeUp } from '../src/host/take-up.ts';
 import { thisMachine } from '../src/machine.ts';
 import { noAgents, openTestHost, planText, type TestHost, testHostOf } from './support/open-host.ts';
 import { until } from './support/until.ts';
@@ -33,6 +37,17 @@ describe('a run', () => {
     );
     expect(await end(run)).toEqual({ status: 'completed', output: { n: 42 } });
     expect(await state(run)).toEqual({ n: 42 });
+  });
+
+  it('[A916] of an owner that is gone is shown as interrupted, until it is resumed', async () => {
+    const { host, store } = await open(temporaryFolder());
+    const { run } = await startRun(store, newRun({ owner: ownerId.parse(thisMachine().ids.mint<RunId>()) }));
+    expect(await snapshotOf(host, run)).toMatchObject({ status: 'paused', record: { interrupted: true } });
+    expect((await store.run(run))?.status).toBe('running');
+    const shown = { items: [{ id: run, status: 'paused' }] };
+    expect(await host.reader.runs({ status: ['paused'] })).toMatchObject(shown);
+    // Its plan was never stored, so it cannot be resumed.
+    expect([await takeUp(host), await host.reader.runs()]).toMatchObject([[], shown]);
   });
 
   it('[A25] with an idempotency key is started once', async () => {

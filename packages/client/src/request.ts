@@ -66,8 +66,8 @@ export function createRequest(url: string, token: string | undefined, fetch: Fet
       }
       ({ status } = answered);
       text = await answered.text();
-    } catch {
-      return err(unreachable(url, call));
+    } catch (thrown) {
+      return err(unreachable(url, call, wasRefused(thrown)));
     }
     const value = parsedJson(text);
     if (status < 200 || status > 299 || answer === undefined || answer === 'bytes') {
@@ -116,9 +116,15 @@ function queryOf(query: object): string {
     : `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
 }
 
-/** A command without a response may have been executed: only one with an idempotency key can simply be sent again. */
-function unreachable(url: string, { method, idempotencyKey }: Call): ErrorEnvelope {
-  const isRepeatable = method === 'GET' || idempotencyKey !== undefined;
+/** Whether nobody listened, so that nothing was sent. Browsers do not say. */
+function wasRefused(thrown: unknown): boolean {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'ECONNREFUSED';
+}
+
+/** A command without a response may have been executed, unless it was never sent: only one with an idempotency key can simply be sent again. */
+function unreachable(url: string, { method, idempotencyKey }: Call, isUnsent: boolean): ErrorEnvelope {
+  const isRepeatable = isUnsent || method === 'GET' || idempotencyKey !== undefined;
   return failure('request/unreachable', {
     message: `The server at ${url} did not answer.${isRepeatable ? '' : ' Whether it did what was asked is not known.'}`,
     suggestion: isRepeatable

@@ -96,7 +96,12 @@ describe('a client', () => {
       error: { code: 'request/unreachable', retry: { kind: 'retryable_after_ms' } },
     });
     const run = '01890000-0000-7000-8000-00000000dead' as RunId;
-    expect(await client.pause(run)).toMatchObject({
+    const cutOff = createClient({
+      url: server.url,
+      token: 'any',
+      fetch: () => Promise.reject(new TypeError('cut off')),
+    });
+    expect(await cutOff.pause(run)).toMatchObject({
       ok: false,
       error: {
         code: 'request/unreachable',
@@ -104,8 +109,21 @@ describe('a client', () => {
         message: expect.stringContaining('not known'),
       },
     });
-    expect(await client.start({ file: 'a' }, { idempotencyKey: 'k' })).toMatchObject({
+    expect(await cutOff.start({ file: 'a' }, { idempotencyKey: 'k' })).toMatchObject({
       error: { retry: { kind: 'retryable_after_ms' } },
+    });
+  });
+
+  it('[A917] says that nothing was done if nobody listens', async () => {
+    await server.close();
+    // A new connection, not one that was open when the server closed.
+    const late = createClient({ url: server.url.replace('127.0.0.1', 'localhost'), token: 'any' });
+    expect(await late.pause('01890000-0000-7000-8000-00000000dead' as RunId)).toMatchObject({
+      error: {
+        code: 'request/unreachable',
+        retry: { kind: 'retryable_after_ms' },
+        message: expect.not.stringContaining('not known'),
+      },
     });
   });
 

@@ -26,6 +26,7 @@ export const errorCodes = {
     'STORE_KEYRING_INVALID',
     'store/outcome-unknown',
     'store/held',
+    'store/ending',
     'store/unusable',
     'store/not-private',
     'store/newer',

@@ -498,6 +498,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
     storage: { standing: () => ({ status: 'ok' }), subscribe: () => () => {} },
     finished: () => undefined,
     driven: () => [...runs.keys()],
+    async endOnceIdle() {},
     async rest() {},
     async close() {},
   };

@@ -4,7 +4,6 @@ import { type ErrorEnvelope, type Reader, type RunRecord, runStatus, timerWait }
 import type { DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
-import { interruptions } from './interruption.ts';
 import { describeRun } from './look.ts';
 import { tellAhead } from './storage/tell-ahead.ts';
 import { reportError, shown } from './terminal.ts';
@@ -36,14 +35,12 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
         const status = flags.status as RunRecord['status'][] | undefined;
         const filter = { ...(status && { status }), ...(flags.tag && { tag: flags.tag }) };
         const open = Map.groupBy((await reader?.decisions({ status: ['open'] })) ?? [], ({ run }) => run);
-        const isInterrupted = interruptions(directory);
         for await (const run of everyListedRun(reader, guided.value, filter)) {
           const until = reader && run.kind === 'plan' ? await timerWait(reader, run.record) : undefined;
-          const isCutOff = run.kind === 'plan' && isInterrupted(run.record);
           terminal.print(
             flags.json
-              ? JSON.stringify({ ...run.record, until, ...(isCutOff && { interrupted: true }) })
-              : describeListed(run, until, open.get(run.record.id)?.length ?? 0, isCutOff),
+              ? JSON.stringify({ ...run.record, until })
+              : describeListed(run, until, open.get(run.record.id)?.length ?? 0),
           );
         }
         if (reader === undefined && guided.value.length === 0 && flags.json !== true) {
@@ -61,8 +58,8 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
 };
 
 /** An agent elsewhere walks a guided run: it has a step where others have frames. */
-function describeListed(run: ListedRun, until: string | undefined, openDecisions: number, isCutOff: boolean): string {
-  if (run.kind === 'plan') return describeRun(run.record, until, openDecisions, isCutOff);
+function describeListed(run: ListedRun, until: string | undefined, openDecisions: number): string {
+  if (run.kind === 'plan') return describeRun(run.record, until, openDecisions);
   const { id, status, name, createdAt } = run.record;
   const step = run.guided?.pendingStep;
   const at = step ? `  at ${shown(step.title)}` : '';

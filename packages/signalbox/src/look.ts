@@ -1,5 +1,5 @@
 import { findPlanRun, LAST } from '@signalbox/app/all-runs';
-import type { ErrorEnvelope, Reader, RunRecord } from '@signalbox/app/host';
+import { type ErrorEnvelope, isInterrupted, type Reader, type RunRecord } from '@signalbox/app/host';
 import type { CommandContext, DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
@@ -29,18 +29,14 @@ export function looking(look: Look): DefineCommand {
   };
 }
 
-/** `until` is the time that it waits for. An interrupted run is stored as running, but nobody works on it. */
-export function describeRun(
-  { id, status, name, createdAt, frames, tags, stopReason }: RunRecord,
-  until?: string | undefined,
-  openDecisions = 0,
-  isInterrupted = false,
-): string {
+/** `until` is the time that it waits for. */
+export function describeRun(run: RunRecord, until?: string | undefined, openDecisions = 0): string {
+  const { id, status, name, createdAt, frames, tags, stopReason } = run;
   const words = tags.length === 0 ? '' : `  ${tags.map(shown).join(' ')}`;
   // Only the disk pauses a run with a reason; a person pauses without one.
   const why = status === 'paused' && stopReason !== undefined ? `  ${shown(stopReason)}` : '';
   const waits = until === undefined ? '' : `  waits until ${until}`;
-  if (isInterrupted)
+  if (isInterrupted(run))
     return `${id}  interrupted  ${shown(name)}  ${createdAt}  ${frames} frames${words}  its process ended; "signalbox resume ${id}" continues it`;
   const asks = status === 'running' && openDecisions > 0 ? '  asks you' : '';
   return `${id}  ${status.padEnd(9)}  ${shown(name)}  ${createdAt}  ${frames} frames${words}${why}${waits}${asks}`;

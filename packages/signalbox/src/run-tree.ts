@@ -1,4 +1,4 @@
-import { type ShownTree, type TreeNode, timerDue } from '@signalbox/app/host';
+import { INTERRUPTED, type ShownTree, type TreeNode, timerDue } from '@signalbox/app/host';
 import { type Paint, shown } from './terminal.ts';
 
 /** A tree, indented by two spaces per level, with each node's mark and status, and who does the work of an agent's node if that is known. */
@@ -10,8 +10,9 @@ export function describeTree(
 ): readonly string[] {
   const { kind, until, children } = node;
   const status = node.isDenied === true ? 'denied' : (node.status ?? 'idle');
+  const word = node.reason === INTERRUPTED ? INTERRUPTED : status;
   const isShown = kind !== 'branch' && kind !== 'component';
-  const line = `${'  '.repeat(depth)}${markOf(status, paint)} ${shown(titleOf(node))} ${paint.faint(until === undefined ? status : `waits until ${until}`)}`;
+  const line = `${'  '.repeat(depth)}${markOf(status, paint)} ${shown(titleOf(node))} ${paint.faint(until === undefined ? word : `waits until ${until}`)}`;
   const agent = agentOf(node);
   const inside = children.flatMap(child => describeTree(child, paint, agentOf, isShown ? depth + 1 : depth));
   const told = agent === undefined ? line : `${line} ${paint.faint(`by ${shown(agent)}`)}`;

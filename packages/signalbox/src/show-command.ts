@@ -4,6 +4,7 @@ import {
   agentsOfRun,
   type ErrorEnvelope,
   findRun,
+  isInterrupted,
   lineageOf,
   planVersionOf,
   type Reader,
@@ -13,11 +14,10 @@ import {
   treeToXml,
 } from '@signalbox/app/host';
 import type { DefineCommand } from './command.ts';
-import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
 import { describeLineage } from './forks/lineage-report.ts';
 import { showIfGuidedRun, showIfSession } from './guided/show-session.ts';
-import { interruptions } from './interruption.ts';
 import { describeRun } from './look.ts';
 import { describeTree } from './run-tree.ts';
 import { paintOf, shown, type Terminal } from './terminal.ts';
@@ -60,7 +60,7 @@ export const defineShow: DefineCommand = (command, { terminal, end }) => {
 async function show(
   reader: Reader,
   run: RunRecord,
-  { frame, xml = false, json = false, dataDir }: ShowFlags,
+  { frame, xml = false, json = false }: ShowFlags,
   terminal: Terminal,
 ): Promise<0 | ErrorEnvelope> {
   const last = run.frames - 1;
@@ -82,17 +82,16 @@ async function show(
   const planVersion = then === undefined ? planVersionOf(run) : (then.planVersion ?? 1);
   const until = await timerWait(reader, run);
   const agents = await agentsOfRun(reader, run.id);
-  const isInterrupted = interruptions(askedDataDirectory(dataDir))(run);
   if (json)
     terminal.print(
       JSON.stringify({
         ...{ run, until, planVersion, tree: tree ?? null, lineage, agents: Object.fromEntries(agents) },
-        ...(isInterrupted && { interrupted: true }),
+        ...(isInterrupted(run) && { interrupted: true }),
       }),
     );
   else if (xml) terminal.print(tree === undefined ? '' : treeToXml(tree));
   else {
-    terminal.print(describeRun(run, until, open.length, isInterrupted));
+    terminal.print(describeRun(run, until, open.length));
     if (planVersionOf(run) > 1) terminal.print(`  plan version ${planVersion} of ${planVersionOf(run)}`);
     for (const line of describeLineage(lineage)) terminal.print(line);
     if (run.error !== undefined) terminal.print(`  ${shown(run.error.message)}`);

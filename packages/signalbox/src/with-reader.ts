@@ -1,7 +1,8 @@
 import path from 'node:path';
-import { type ErrorEnvelope, openReader, type Reader, withHeld } from '@signalbox/app/host';
+import { type ErrorEnvelope, openReader, type Reader, withHeld, withInterrupted } from '@signalbox/app/host';
 import { askedDataDirectory, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodeOf } from './exit-code.ts';
+import { liveOwner } from './owner/live-owner.ts';
 import { ownerStorage } from './storage/owner-storage.ts';
 import { reportError, type Terminal } from './terminal.ts';
 
@@ -26,7 +27,13 @@ export async function withReader(
   if (!opened.ok) return refuse(opened.error);
   try {
     const standing = await ownerStorage(directory);
-    const outcome = await look(withHeld(opened.value, () => standing));
+    const owner = liveOwner(directory);
+    const outcome = await look(
+      withHeld(
+        withInterrupted(opened.value, () => owner),
+        () => standing,
+      ),
+    );
     return typeof outcome === 'number' ? outcome : refuse(outcome);
   } finally {
     opened.value.close();

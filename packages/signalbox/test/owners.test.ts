@@ -102,9 +102,20 @@ describe('a run whose process was killed', () => {
       const [line] = signalbox(args, { cwd }).stdout.split('\n');
       expect(line).toMatch(new RegExp(`^${id}  interrupted  waiting  .*  ${words}$`));
     }
-    expect(listed(cwd)).toMatchObject([{ status: 'running', interrupted: true }]);
+    const left = { id, status: 'paused', interrupted: true };
+    expect(listed(cwd)).toMatchObject([left]);
+    expect(JSON.parse(signalbox(['ls', '--status', 'paused', '--json'], { cwd }).stdout)).toMatchObject(left);
+    expect(signalbox(['ls', '--status', 'running', '--json'], { cwd }).stdout).toBe('');
     const found = JSON.parse(signalbox(['show', id, '--json'], { cwd }).stdout);
-    expect(found).toMatchObject({ run: { status: 'running' }, interrupted: true });
+    expect(found).toMatchObject({ run: left, interrupted: true });
+    const tree = signalbox(['show', id], { cwd }).stdout;
+    expect([tree.includes('task wait interrupted'), /running/.test(tree)]).toEqual([true, false]);
+    expect(signalbox(['why', id], { cwd }).stdout).toContain('The run is interrupted.');
+    const why = signalbox(['why', id, 'wait'], { cwd }).stdout;
+    expect([why.includes('It was working when the process of its run ended.'), /running/.test(why)]).toEqual([
+      true,
+      false,
+    ]);
     writeFileSync(path.join(cwd, 'go'), '');
     expect(signalbox(['resume', id], { cwd })).toMatchObject({ status: 0 });
     expect(listed(cwd)[0]).not.toHaveProperty('interrupted');
@@ -155,6 +166,24 @@ describe('a second process', () => {
     writeFileSync(path.join(cwd, 'later'), '');
     expect(await Promise.all([first, second].map(ended))).toEqual([0, 0]);
     expect((await runsOf(cwd)).map(run => run.status)).toEqual(['completed', 'completed']);
+  });
+
+  it('[A918] goes on with its run itself if the first one is killed', async () => {
+    const cwd = newPlace();
+    writeFileSync(path.join(cwd, 'waiting.tsx'), WAITING);
+    writeFileSync(path.join(cwd, 'slow.tsx'), WAITING.replace("existsSync('go')", "existsSync('later')"));
+    const first = start(cwd, 'run', 'waiting.tsx');
+    const { id } = await begun(cwd);
+    const second = start(cwd, 'run', 'slow.tsx');
+    const own = await until(async () => (await runsOf(cwd)).find(run => run.id !== id && run.status === 'running'));
+    kill(first);
+    writeFileSync(path.join(cwd, 'later'), '');
+    expect(await ended(second)).toBe(0);
+    expect(second.told()).toContain(`✓ completed ${own.id}`);
+    expect(listed(cwd).map(run => [run.id, run.status])).toEqual([
+      [own.id, 'completed'],
+      [id, 'paused'],
+    ]);
   });
 
   it('[X6] is refused what it asks for wrongly, as if it owned the directory itself', async () => {

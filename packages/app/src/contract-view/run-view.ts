@@ -18,6 +18,7 @@ import {
 } from '@signalbox/model';
 import { contractNodeId, type RunReader, type RunRecord, type Task, type TaskId } from '@signalbox/runs';
 import { unknownRun } from '../host/find-run.ts';
+import { isInterrupted } from '../host/interrupted-runs.ts';
 import { projectDirectoryOf } from '../host/project-directory.ts';
 import type { RunHost } from '../host/run-host.ts';
 import { timerWait } from '../host/timer-wait.ts';
@@ -189,6 +190,7 @@ function recordView(record: RunRecord): WireRecord {
     ...(record.correlationId !== undefined && { correlationId: record.correlationId }),
     status: record.status,
     ...(record.stopReason !== undefined && { stopReason: record.stopReason }),
+    ...(isInterrupted(record) && { interrupted: true }),
     ...(record.error !== undefined && { error: faultView(record.error) }),
     ...(origin !== undefined && {
       origin:

@@ -58,6 +58,7 @@ export { type BundleReport, verifyBundle } from '../bundles/verify-bundle.ts';
 export { heldDiff } from '../decisions/held-diff.ts';
 export { effectsNotAccepted } from '../forks/effects-outside.ts';
 export type { ForkMoment, ForkRequest } from '../forks/fork-request.ts';
+export { callsLeftOut } from '../forks/left-out.ts';
 export { lineageOf } from '../forks/lineage.ts';
 export { type Rollback, type RollbackRequest, unconfirmedRollback } from '../forks/rollback.ts';
 
@@ -97,8 +98,10 @@ export { isPlanFault } from '../why/projections/why-run.ts';
 export { why } from '../why/why.ts';
 export { runDiff } from '../workspaces/run-diff.ts';
 export type { SnapshotDiff } from '../workspaces/snapshot-diff.ts';
+export { DO_FILE, DO_FOLDER, isDoRun } from './do-runs.ts';
 export { findDecision } from './find-decision.ts';
 export { findRun } from './find-run.ts';
+export { INTERRUPTED, isInterrupted, type LiveOwner, withInterrupted } from './interrupted-runs.ts';
 export { type Home, type HomeOptions, openHome } from './open-home.ts';
 export { openOwnedStore } from './owned-store.ts';
 export { planPlaces, projectOf } from './plan-places.ts';

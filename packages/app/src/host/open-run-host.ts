@@ -37,10 +37,12 @@ import { threadHost } from '../threads/thread-host.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { createAnswers } from './answers.ts';
 import { type ChangeUndriven, changeUndriven } from './change-undriven.ts';
+import { createCommandGate } from './command-gate.ts';
 import { createDrivenRuns } from './driven-runs.ts';
 import { createTrust, type Trust } from './foreign-plan.ts';
 import { createHostExecutor } from './host-executor.ts';
 import { inheritedPlace } from './inherited-place.ts';
+import { withInterrupted } from './interrupted-runs.ts';
 import type { OwnedStore } from './owned-store.ts';
 import { type PersonsWord, type PlanPlaces, planPlaces } from './plan-places.ts';
 import { createRaise } from './raise-limits.ts';
@@ -206,6 +208,19 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     return answer.ok ? answer : filter.data(answer);
   }
 
+  const gate = createCommandGate();
+  const retention = createRetentionDesk({ ...options, ...taking });
+  const redactions = createRedactDesk({ ...options, ...taking, secrets });
+  const bundles = runBundles({
+    ...options,
+    places,
+    ...machine,
+    store,
+    env,
+    appVersion: manifest.version,
+    drain: journals.drain,
+  });
+
   /** A person's request cannot wait in memory for space: it is refused. */
   function held(): { readonly ok: false; readonly error: ErrorEnvelope } | undefined {
     const refusal = storage.refusal();
@@ -213,19 +228,14 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   }
 
   return {
-    reader: withHeld<RunReader>(store, storage.standing),
+    reader: withHeld<RunReader>(
+      withInterrupted<RunReader>(store, () => owner.id),
+      storage.standing,
+    ),
     feed: feedWithHeld(store, storage),
     storage,
     blobs: store,
-    bundles: runBundles({
-      ...options,
-      places,
-      ...machine,
-      store,
-      env,
-      appVersion: manifest.version,
-      drain: journals.drain,
-    }),
+    bundles: { ...bundles, import: (...args) => gate.through(() => bundles.import(...args)) },
     providers: createProviders({
       clock: machine.clock,
       rateLimits,
@@ -236,24 +246,44 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     activity,
     recoveries: options.recoveries ?? openRecoveryBook(dataDirectory, machine.clock),
     inspection,
-    retention: createRetentionDesk({ ...options, ...taking }),
-    redactions: createRedactDesk({ ...options, ...taking, secrets }),
-    start: async request => told(held() ?? (await start(request))),
-    resume: async (run, request) => told(held() ?? (await resume(run, request))),
-    act: async (run, action, by) => told(held() ?? (await act(run, filter.data(action), by))),
-    fork: async (run, request, by) => {
-      const worksIn = await forkPlace(run, request);
-      if (!worksIn.ok) return worksIn;
-      return told(held() ?? (await interventions.fork(run, filter.data(request), by)));
+    retention: {
+      ...retention,
+      keep: (...args) => gate.through(() => retention.keep(...args)),
+      collect: (...args) => gate.through(() => retention.collect(...args)),
     },
+    redactions: { ...redactions, redact: (...args) => gate.through(() => redactions.redact(...args)) },
+    start: request => gate.through(async () => told(held() ?? (await start(request)))),
+    resume: (run, request) => gate.through(async () => told(held() ?? (await resume(run, request)))),
+    act: (run, action, by) => gate.through(async () => told(held() ?? (await act(run, filter.data(action), by)))),
+    fork: (run, request, by) =>
+      gate.through(async () => {
+        const worksIn = await forkPlace(run, request);
+        if (!worksIn.ok) return worksIn;
+        return told(held() ?? (await interventions.fork(run, filter.data(request), by)));
+      }),
     checkpoints: interventions.checkpoints,
-    undo: interventions.undo,
-    rollback: async (run, request, by) => told(held() ?? (await rollback(run, request, by))),
-    answer: async (id, given, by) => told(held() ?? (await answers.answer(id, filter.data(given), by))),
+    undo: (...args) => gate.through(() => interventions.undo(...args)),
+    rollback: (run, request, by) => gate.through(async () => told(held() ?? (await rollback(run, request, by)))),
+    answer: (id, given, by) =>
+      gate.through(async () => told(held() ?? (await answers.answer(id, filter.data(given), by)))),
     finished,
     driven: runs.ids,
-    rest: runs.rest,
+    async endOnceIdle(tell) {
+      let isTold = false;
+      for (let others = runs.ids(), under = gate.underWay(); others.length > 0 || under !== undefined; ) {
+        if (others.length > 0 && !isTold) tell(others.length);
+        isTold ||= others.length > 0;
+        await Promise.allSettled([under, ...others.map(finished)]);
+        [others, under] = [runs.ids(), gate.underWay()];
+      }
+      gate.shut();
+    },
+    rest(by) {
+      gate.shut();
+      return runs.rest(by);
+    },
     async close() {
+      gate.shut();
       inspection.close();
       await runs.close();
       stopWithdrawing();

@@ -57,7 +57,12 @@ export interface RunHost {
   /** Runs that are currently driven. */
   driven(): readonly RunId[];
   /**
-   * The process is about to end: pauses driven runs, and waits until they rest. Running work is given up and counts as no attempt, and tool
+   * Resolves once no run is driven and no command is under way; from then on every command is refused with `store/ending`, so that nothing
+   * is handed to a process that is about to end. `tell` gets the number of driven runs, if there are any.
+   */
+  endOnceIdle(tell: (count: number) => void): Promise<void>;
+  /**
+   * The process is about to end: refuses further commands with `store/ending`, pauses driven runs, and waits until they rest. Running work is given up and counts as no attempt, and tool
    * calls are rolled back. A plan that does not answer is waited for only for a grace period: its run is resumed as after a crash.
    */
   rest(by: (run: RunId) => string): Promise<void>;

@@ -2,6 +2,7 @@ import { defined, isDenied, type RunId, type Timestamp, timerDue } from '@signal
 import type { TreeNode } from '@signalbox/plan';
 import type { DecisionOfRun, RunReader } from '@signalbox/runs';
 import { askedKinds, askingStatus } from '../contract-view/tree-view.ts';
+import { INTERRUPTED } from './interrupted-runs.ts';
 
 /** A node's row: without its children, but with its place. Those of imported runs may be any JSON. */
 interface NodeRow extends Omit<TreeNode, 'id' | 'status' | 'children'> {
@@ -15,6 +16,8 @@ export interface ShownTree extends TreeNode {
   readonly until?: Timestamp;
   /** A person said no, here or in what failed below. */
   readonly isDenied?: true;
+  /** Why it does not go on, if it waits for a person or its run was interrupted. */
+  readonly reason?: string;
   readonly children: readonly ShownTree[];
 }
 
@@ -49,6 +52,7 @@ export async function treeAt(
       data: data ?? {},
       id,
       ...defined({ status }),
+      ...(reason === INTERRUPTED && { reason }),
       ...askingStatus(defined({ status }), asking.get(id)),
       ...(until && { until }),
       ...((isDenied(reason) || isDeniedBelow(status, below)) && { isDenied: true }),

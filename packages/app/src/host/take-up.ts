@@ -1,5 +1,6 @@
 import type { RunId } from '@signalbox/model';
 import { eventsBefore, everyRun, type RunReader, type RunRecord } from '@signalbox/runs';
+import { isInterrupted } from './interrupted-runs.ts';
 import type { RunHost } from './run-host.ts';
 
 /** Resumes every run that an earlier owner left behind when it died, or paused when it ended. Returns their ids. */
@@ -8,7 +9,7 @@ export async function takeUp({ reader, resume }: Pick<RunHost, 'reader' | 'resum
   // The whole list first: resuming a run changes its status, and with it the pages.
   for await (const run of everyRun(reader, { status: ['running', 'queued', 'paused'] })) {
     if (run.origin?.kind === 'sub-plan') continue;
-    if (run.status !== 'paused' || (await wasPausedAtEnd(reader, run))) left.push(run);
+    if (run.status !== 'paused' || isInterrupted(run) || (await wasPausedAtEnd(reader, run))) left.push(run);
   }
   const takenUp: RunId[] = [];
   for (const { id } of left) if ((await resume(id)).ok) takenUp.push(id);

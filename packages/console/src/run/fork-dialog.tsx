@@ -3,6 +3,7 @@ import type { Json, RunId, RunSummary } from '@signalbox/model';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
+import { readPages } from '../server/read-pages.ts';
 import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
 import { Dialog } from '../shell/dialog.tsx';
@@ -33,6 +34,15 @@ export function ForkDialog({ run, title, fork, onClose }: ForkDialogProps) {
   const { dangerous } = useSettings();
   const { isBusy, error, send } = useCommand();
   const { data } = useRead(['input', run], () => client.run(run));
+  // Read each time that the dialog opens.
+  const [opened] = useState(() => crypto.randomUUID());
+  const { data: pages = [] } = useRead(['undone', run, opened], () =>
+    readPages(page => client.checkpoints(run, { limit: 1000, ...page })),
+  );
+  const undone = pages
+    .flatMap(page => page.checkpoints)
+    .filter(one => one.undone && one.changesFiles)
+    .map(one => one.call);
   const [name, setName] = useState('');
   const [typed, setTyped] = useState<string>();
   const [isPaused, setIsPaused] = useState(false);
@@ -78,6 +88,12 @@ export function ForkDialog({ run, title, fork, onClose }: ForkDialogProps) {
           <input type="checkbox" checked={isAccepted} onChange={event => setIsAccepted(event.target.checked)} />
           Continue despite effects outside that cannot be undone
         </label>
+        {undone.length > 0 && (
+          <p className="risk">
+            Its files will be without the changes of calls that were undone, though its agents remember them as done:{' '}
+            {undone.join(', ')}
+          </p>
+        )}
         <FormFoot error={error} label="Fork" isDisabled={isBusy || !input.ok} onClose={onClose} />
       </form>
     </Dialog>

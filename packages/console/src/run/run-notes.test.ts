@@ -26,7 +26,8 @@ describe('the notes on a run', () => {
     expect(words(run({ status: 'completed', collected }))).toEqual([
       expect.stringMatching(/^5 frames \(1 to 4, 8\) were/),
     ]);
-    expect(words(run({ status: 'running' }, false))).toEqual([expect.stringMatching(/Nothing drives this run/)]);
+    const left = { status: 'paused', stopReason: 'Its process ended.', interrupted: true };
+    expect(words(run(left, false))).toEqual([expect.stringMatching(/^This run was interrupted: .* Resume it/)]);
   });
 
   it('[K87] say that it waits for space on the disk', () => {

@@ -25,8 +25,8 @@ export function runNotes({ record, driven }: Pick<RunSummary, 'record' | 'driven
     const words = `${record.stopReason} The run resumes on its own when there is space; nothing is lost.`;
     notes.push({ kind: 'held', words });
   }
-  if (!driven && (record.status === 'running' || record.status === 'queued')) {
-    const words = 'Nothing drives this run: its process has ended. Resume it to continue.';
+  if (record.interrupted === true) {
+    const words = 'This run was interrupted: its process ended without stopping it. Resume it to continue.';
     notes.push({ kind: 'left', words });
   }
   return notes;

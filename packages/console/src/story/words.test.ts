@@ -35,3 +35,10 @@ it('[P282] of a wait for a time name the time, and ask nobody', () => {
   expect(nodeStanding('blocked', `timer:${until}`)).toEqual({ signal: 'held', word: 'waits' });
   expect(nodeStanding('blocked', 'rate_limit')).toEqual({ signal: 'waiting', word: 'blocked' });
 });
+
+it('[A916] of what its process left behind say that it was interrupted', () => {
+  const record = { status: 'paused', interrupted: true };
+  expect(runStanding({ record, openDecisions: 1 } as RunSummary)).toEqual({ signal: 'held', word: 'interrupted' });
+  expect(nodeStanding('blocked', 'interrupted')).toEqual({ signal: 'held', word: 'interrupted' });
+  expect(reasonWords('interrupted')).toBe('the process of its run ended');
+});

@@ -21,6 +21,7 @@ export interface Standing {
 export function runStanding({ record, openDecisions, until }: RunSummary): Standing {
   const isAsking = record.status === 'running' && openDecisions > 0;
   if (isAsking) return { signal: 'waiting', word: 'working, asks you' };
+  if (record.interrupted === true) return { signal: 'held', word: 'interrupted' };
   return until === undefined ? storedStanding(record.status) : { signal: 'held', word: untilWords(until) };
 }
 
@@ -60,6 +61,7 @@ const nodeStandings: Record<NodeStatus, Standing> = {
 
 export function nodeStanding(status: NodeStatus, reason?: string | undefined): Standing {
   if (isDenied(reason)) return { signal: 'failed', word: 'denied' };
+  if (reason === 'interrupted') return { signal: 'held', word: 'interrupted' };
   return timerDue(reason) === undefined ? nodeStandings[status] : { signal: 'held', word: 'waits' };
 }
 

@@ -19,7 +19,7 @@ import {
   wireTicks,
   wireTrust,
 } from './fleet.ts';
-import { checkpointList, lineage, rollbackReport, undoReport } from './forks.ts';
+import { checkpointList, forkedRun, lineage, rollbackReport, undoReport } from './forks.ts';
 import { health } from './health.ts';
 import { chunkList, eventList, frameList, frameState, taskList, transitionList } from './history.ts';
 import { nodeInput } from './node-input.ts';
@@ -83,6 +83,7 @@ export const answers = {
   RunCheck: runCheck,
   RunList: runList,
   RunSummary: runSummary,
+  ForkedRun: forkedRun,
   Session: sessionDetail,
   SessionList: sessionList,
   Settings: settings,

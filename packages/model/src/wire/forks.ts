@@ -4,6 +4,7 @@ import { digest } from '../digest.ts';
 import { runId } from '../ids.ts';
 import { json, text } from '../json.ts';
 import { runStatus } from '../status/run-status.ts';
+import { runSummary } from './run-summary.ts';
 
 const forkOptions = {
   /** Trusts the plan of an imported run from now on. Requires the owner's token. */
@@ -145,6 +146,9 @@ export type WireCheckpoint = z.infer<typeof wireCheckpoint>;
 
 /** In order of completion; `next` is the cursor of the next page. */
 export const checkpointList = z.object({ checkpoints: z.array(wireCheckpoint).readonly(), next: text.optional() });
+
+/** A new run, and the calls before its moment that were undone: its files lack their changes, and its agents remember them as done. */
+export const forkedRun = runSummary.extend({ leftOut: z.array(text).readonly() });
 
 /** The parent of a run, and its forks in order of creation. */
 export const lineage = z.object({

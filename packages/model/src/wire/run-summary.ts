@@ -31,6 +31,8 @@ const wireRecord = z.object({
   correlationId: text.optional(),
   status: runStatus,
   stopReason: text.optional(),
+  /** Its process ended without stopping it: stored as running, shown as paused. */
+  interrupted: z.literal(true).optional(),
   error: wireFault.optional(),
   origin: z
     .object({

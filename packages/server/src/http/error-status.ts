@@ -51,6 +51,7 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'state/root-replaced': 409,
   'store/owned': 503,
   'store/held': 503,
+  'store/ending': 503,
   SESSION_LOCKED: 503,
   BUNDLE_INVALID_FORMAT: 400,
   BUNDLE_UNSUPPORTED_VERSION: 400,

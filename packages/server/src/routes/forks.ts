@@ -1,5 +1,5 @@
 import { summaryOf } from '@signalbox/app/all-runs';
-import { type ForkRequest, lineageOf, type RunHost } from '@signalbox/app/host';
+import { callsLeftOut, type ForkRequest, lineageOf, type RunHost } from '@signalbox/app/host';
 import { defined, err, ok, type RunId } from '@signalbox/model';
 import type { Caller, Serving } from '../http/handlers.ts';
 import { ownersWordRefusal } from '../http/owner-only.ts';
@@ -13,7 +13,12 @@ export function forkHandlers(
     const refused = ownersWordRefusal(request, caller);
     if (refused !== undefined) return err(refused);
     const forked = await host.fork(run, request, caller.user);
-    return forked.ok ? summaryOf(host, forked.value) : forked;
+    if (!forked.ok) return forked;
+    const summary = await summaryOf(host, forked.value);
+    const calls = await host.checkpoints(run);
+    if (!summary.ok || !calls.ok) return summary.ok ? calls : summary;
+    const leftOut = await callsLeftOut(host.reader, forked.value, request.at, calls.value);
+    return ok({ ...summary.value, leftOut });
   }
 
   return {

@@ -34,13 +34,7 @@ export function localOwner(home: Home, dataDirectory: string, machine: Machine):
     async rested(run) {
       await host.finished(run);
     },
-    async othersRested(tell) {
-      if (host.driven().length === 0) return;
-      tell(host.driven().length);
-      for (let others = host.driven(); others.length > 0; others = host.driven()) {
-        await Promise.all(others.map(run => host.finished(run)));
-      }
-    },
+    othersRested: tell => host.endOnceIdle(tell),
     async listen() {
       const { startOwnServer } = await import('../serving/own-server.ts');
       const started = await startOwnServer({ home, directory: dataDirectory, machine, port: 0 });

@@ -1,5 +1,7 @@
 import { isDenied, type Json, timerDue } from '@signalbox/model';
 import { type AnyEvent, type Decision, isRepairable, type RunRecord } from '@signalbox/runs';
+import { isDoRun } from '../../host/do-runs.ts';
+import { INTERRUPTED } from '../../host/interrupted-runs.ts';
 import { ago, changeText, nodeName, questionOf, triggerText, until, valueText } from './phrases.ts';
 import { failedAttempts, startsAfterFirst } from './starts.ts';
 import { type BranchFact, isWork, unsaid, type WhyAnswer, type WhyFacts } from './why-facts.ts';
@@ -86,7 +88,7 @@ function wordsOfStatus(status: string, reason: string | undefined): string {
 /** What a corrected plan does about failed work. */
 export function onceCorrected({ run, tasks, nodes }: WhyFacts, node: string): readonly WhyAnswer[] {
   const task = tasks.findLast(other => other.node === node);
-  if (task === undefined || !isRepairable(nodes.get(node)?.kind, task)) return [];
+  if (task === undefined || isDoRun(run) || !isRepairable(nodes.get(node)?.kind, task)) return [];
   return [
     {
       topic: 'failed',
@@ -139,6 +141,14 @@ export function whyBlocked(facts: WhyFacts, node: string): readonly WhyAnswer[] 
         { topic: 'blocked', text: `Its provider asked to wait${due === undefined ? '' : ` until ${due}`}.`, at: due },
       ];
     }
+    case INTERRUPTED:
+      return [
+        {
+          topic: 'blocked',
+          text: 'It was working when the process of its run ended.',
+          command: `signalbox resume ${run.id}`,
+        },
+      ];
     case 'outcome_unknown':
       return [
         {

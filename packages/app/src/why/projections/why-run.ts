@@ -1,5 +1,7 @@
 import { isDenied, timerDue } from '@signalbox/model';
 import type { AnyEvent } from '@signalbox/runs';
+import { isDoRun } from '../../host/do-runs.ts';
+import { isInterrupted } from '../../host/interrupted-runs.ts';
 import { ago, errorText, nodeName } from './phrases.ts';
 import { failedAttempts } from './starts.ts';
 import { isWork, unsaid, type WhyAnswer, type WhyFacts } from './why-facts.ts';
@@ -8,11 +10,12 @@ import { onceCorrected, waitsFor, whyBlocked } from './why-node.ts';
 /** Why a run is in its state. */
 export function whyRun(facts: WhyFacts): readonly WhyAnswer[] {
   const { run, events, now } = facts;
-  const turned = events.findLast(event => event.type === 'run.status' && event.to === run.status);
+  const status = isInterrupted(run) ? 'interrupted' : run.status;
+  const turned = events.findLast(event => event.type === 'run.status' && event.to === status);
   const since = turned === undefined ? '' : ` since ${turned.ts} (${ago(turned.ts, now)})`;
   const told: WhyAnswer = {
     topic: 'status',
-    text: `The run is ${run.status}${since}.`,
+    text: `The run is ${status}${since}.`,
     at: turned?.ts,
     seq: turned?.seq,
   };
@@ -69,6 +72,7 @@ function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
     text: run.error === undefined ? 'The log does not say with which error.' : `It ended with ${errorText(run.error)}.`,
   };
   const mend = `signalbox resume ${run.id} --use-current`;
+  if (isPlanFault(run.error?.code) && isDoRun(run)) return [own];
   if (isPlanFault(run.error?.code)) {
     const fault: WhyAnswer = { ...own, thrown: run.error?.thrown };
     const where = run.frames === 0 ? 'before its first frame' : `after frame ${run.frames - 1}`;
@@ -156,6 +160,9 @@ function whoStopped({ run, events }: WhyFacts): WhyAnswer {
 }
 
 function whyPaused({ run, events }: WhyFacts): WhyAnswer {
+  if (isInterrupted(run)) {
+    return { topic: 'status', text: 'Its process ended without stopping it.', command: `signalbox resume ${run.id}` };
+  }
   const last = events.findLast(event => event.type === 'run.status');
   const isHeld = run.stopReason !== undefined && (last?.type !== 'run.status' || last.to !== 'paused');
   if (isHeld) {
