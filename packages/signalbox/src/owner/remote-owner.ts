@@ -15,11 +15,16 @@ import type { RunOwner, Said } from './run-owner.ts';
 /** Polling interval for a run without events. */
 const LOOK_MS = 250;
 
+/** `rested` also ends when the owner does not answer: `lost`. */
+export interface RemoteOwner extends RunOwner {
+  rested(run: RunId): Promise<'rested' | 'lost'>;
+}
+
 /** Another process owns the data directory and performs the actions. Committed data is read from the same files. */
 export function remoteOwner(
   dataDirectory: string,
   address: { readonly url: string; readonly token: string },
-): Result<RunOwner, ErrorEnvelope> {
+): Result<RemoteOwner, ErrorEnvelope> {
   const opened = openReader({ path: path.join(dataDirectory, 'db.sqlite') });
   if (!opened.ok) return opened;
   const reader = opened.value;
@@ -40,7 +45,7 @@ export function remoteOwner(
     return stop;
   };
 
-  const owner: RunOwner = {
+  const owner: RemoteOwner = {
     isLocal: false,
     recovered: [],
     reader,
@@ -144,7 +149,10 @@ export function remoteOwner(
           ring = resolve;
         });
         const now = await client.run(run);
-        if (isClosed || !now.ok || !now.value.driven) return stop();
+        if (isClosed || !now.ok || !now.value.driven) {
+          stop();
+          return isClosed || now.ok ? 'rested' : 'lost';
+        }
         await Promise.race([heard, sleep(LOOK_MS)]);
       }
     },

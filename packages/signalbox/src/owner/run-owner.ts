@@ -61,8 +61,8 @@ export interface RunOwner {
    */
   interrupt(run: RunId): Promise<void>;
   /** Resolves when nothing drives the run any more. */
-  rested(run: RunId): Promise<void>;
-  /** Resolves when no run started by other processes is active here. Reports their number, if any. */
+  rested(run: RunId): Promise<unknown>;
+  /** Resolves when no run started by other processes is active here; no more are taken then. Reports their number, if any. */
   othersRested(tell: (count: number) => void): Promise<void>;
   /** If this process is the owner, lets other processes connect and returns the address. */
   listen(): Promise<Result<string | undefined, ErrorEnvelope>>;

@@ -6,7 +6,8 @@ import { tellRecovered } from '../recoveries/recovery-report.ts';
 import { tellAhead } from '../storage/tell-ahead.ts';
 import { tellStorage } from '../storage/tell-storage.ts';
 import { reportError, type Terminal } from '../terminal.ts';
-import { type OwnerOptions, openOwner } from './open-owner.ts';
+import { openLastingOwner } from './lasting-owner.ts';
+import type { OwnerOptions } from './open-owner.ts';
 import type { RunOwner } from './run-owner.ts';
 
 /** Runs `work` with the owner of the data directory, which may be this process. An error is reported once. */
@@ -30,7 +31,12 @@ export async function withOwner(
   work: (owner: RunOwner) => Promise<ExitCode | ErrorEnvelope>,
 ): Promise<ExitCode> {
   const directory = askedDataDirectory(dataDir);
-  const owner = await openOwner({
+  const tellOwned = ({ recovered, storage }: RunOwner) => {
+    tellRecovered(terminal, recovered);
+    tellAhead(terminal, directory);
+    if (storage !== undefined) tellStorage(terminal, storage);
+  };
+  const options = {
     dataDirectory: directory,
     machine: thisMachine(),
     env: process.env,
@@ -39,15 +45,13 @@ export async function withOwner(
     ...(parkMs !== undefined && { parkMs }),
     ...(launch && { launch }),
     ...(makesRoom && { makesRoom }),
-  });
+  };
+  const owner = await openLastingOwner(options, tellOwned);
   const refuse = (error: ErrorEnvelope): ExitCode => {
     reportError(terminal, error, json);
     return exitCodeOf(error);
   };
   if (!owner.ok) return refuse(owner.error);
-  tellRecovered(terminal, owner.value.recovered);
-  if (owner.value.isLocal) tellAhead(terminal, directory);
-  if (owner.value.storage !== undefined) tellStorage(terminal, owner.value.storage);
   try {
     const outcome = await work(owner.value);
     return typeof outcome === 'number' ? outcome : refuse(outcome);
