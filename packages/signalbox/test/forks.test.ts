@@ -4,9 +4,11 @@ import path from 'node:path';
 import { accessToken } from '@signalbox/app';
 import { openHome, type RunId, thisMachine } from '@signalbox/app/host';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { main } from '../src/main.ts';
 import { localOwner } from '../src/owner/local-owner.ts';
 import { remoteOwner } from '../src/owner/remote-owner.ts';
 import type { RunOwner } from '../src/owner/run-owner.ts';
+import { memoryTerminal } from './memory-terminal.ts';
 
 const plan = `
 import { definePlan, Human, Phase, Step, Task } from 'signalbox';
@@ -46,7 +48,7 @@ async function owners() {
   writeFileSync(file, plan);
   const run = value(await own.start({ file, input: {} }));
   await own.rested(run);
-  return { folder, owners: [own, remote], run };
+  return { folder, dataDirectory, url, owners: [own, remote], run };
 }
 
 describe('forks and interventions', () => {
@@ -109,6 +111,40 @@ describe('forks and interventions', () => {
       ],
     });
     expect(remote).toEqual(own);
+  });
+
+  it('[A919] name the calls before them that were undone, on the terminal, in its JSON and over REST', async () => {
+    const { folder, dataDirectory, url, owners: both } = await owners();
+    const [own] = both;
+    const place = path.join(folder, 'tidy');
+    cpSync(new URL('../../../examples/08-undo-an-edit', import.meta.url), place, { recursive: true });
+    const run = value(await own.start({ file: path.join(place, 'plan.tsx'), input: {} }));
+    await own.rested(run);
+    const [first, second] = value(await own.checkpoints(run)).map(({ call }) => call);
+    if (first === undefined || second === undefined) throw new Error('it made no two calls');
+    const fork = async (...args: readonly string[]) => {
+      const terminal = memoryTerminal();
+      await main(['fork', run, '--paused', '--data-dir', dataDirectory, ...args], terminal);
+      return [...terminal.printed, ...terminal.complaints].join('\n');
+    };
+    const asked = async (at: object) => {
+      const token = readFileSync(path.join(dataDirectory, 'token'), 'utf8');
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ ...at, paused: true });
+      return (await fetch(`${url}/api/runs/${run}/fork`, { method: 'POST', headers, body })).json();
+    };
+    expect(await asked({ call: second })).toMatchObject({ leftOut: [] });
+    value(await own.undo(run, first, {}));
+    expect(await asked({ call: second })).toMatchObject({ leftOut: [first] });
+    expect(await asked({ call: first })).toMatchObject({ leftOut: [] });
+    expect(await asked({ call: first, after: true })).toMatchObject({ leftOut: [first] });
+    expect(await asked({ frame: 0 })).toMatchObject({ leftOut: [] });
+    const last = ((await own.reader.run(run))?.frames ?? 0) - 1;
+    expect(await asked({ frame: last })).toMatchObject({ leftOut: [first] });
+    const words = `Its files are without the changes of ${first}, which was undone; its agents remember it as done.`;
+    expect(await fork('--call', second)).toContain(words);
+    expect(await fork('--call', first)).not.toContain('which was undone');
+    expect(JSON.parse(await fork('--call', second, '--json'))).toMatchObject({ status: 'paused', leftOut: [first] });
   });
 
   it('[V175] [A216] a run is rolled back over HTTP as by its owner', async () => {

@@ -1,6 +1,14 @@
 import { usageError } from '@signalbox/app';
 import { findPlanRun } from '@signalbox/app/all-runs';
-import type { ErrorEnvelope, ForkMoment, ForkRequest, Json, Result, RunRecord } from '@signalbox/app/host';
+import {
+  callsLeftOut,
+  type ErrorEnvelope,
+  type ForkMoment,
+  type ForkRequest,
+  type Json,
+  type Result,
+  type RunRecord,
+} from '@signalbox/app/host';
 import type { Command } from 'commander';
 import type { CommandContext, DefineCommand } from '../command.ts';
 import {
@@ -108,22 +116,32 @@ async function fork(
     trust,
     ...(input !== undefined && { input: input.value, confirmed: await isMeant(terminal, run, input.value, flags) }),
   };
+  let leftOut: readonly string[] = [];
   const begin = async () => {
     const forked = await owner.fork(run.id, request);
-    if (forked.ok && !json) {
+    if (!forked.ok) return forked;
+    const calls = await owner.checkpoints(run.id);
+    if (calls.ok) leftOut = await callsLeftOut(owner.reader, forked.value, at, calls.value);
+    if (json && !paused && leftOut.length > 0) terminal.print(JSON.stringify({ run: forked.value, leftOut }));
+    if (!json) {
       const { origin } = (await owner.reader.run(forked.value)) ?? {};
       const frame = origin?.kind === 'fork' ? origin.frame : 0;
       terminal.print(`${forked.value} continues from frame ${frame} of ${run.id}`);
       if (await sharesFiles(owner, run, forked.value)) {
         terminal.complain(`It works on the current files of ${run.workingDirectory}; --directory gives it its own.`);
       }
+      for (const call of leftOut)
+        terminal.complain(
+          `Its files are without the changes of ${shown(call)}, which was undone; its agents remember it as done.`,
+        );
     }
     return forked;
   };
   if (!paused) return followed(terminal, flags, owner, 0, begin, signals.ending());
   const forked = await begin();
   if (!forked.ok) return forked.error;
-  if (json) terminal.print(JSON.stringify({ run: forked.value, status: 'paused' }));
+  if (json)
+    terminal.print(JSON.stringify({ run: forked.value, status: 'paused', ...(leftOut.length > 0 && { leftOut }) }));
   else terminal.print(`It is paused. Continue with: signalbox resume ${forked.value}`);
   return exitCodes.done;
 }
