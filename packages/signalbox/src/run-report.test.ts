@@ -61,6 +61,21 @@ it('[X62] a run that failed says which nodes, why, and how to try again, with a 
   expect(end({ status: 'failed' }, { failed: [...many, ...failed] }).at(-1)).toContain('corrected the plan, first:');
 });
 
+it('[X89] a run of `do` that failed names its task, and no plan', () => {
+  const failed = [{ node: 'claude', why: 'it died', isRepairable: true }];
+  const doAgain = "signalbox do 'fix it' --with claude";
+  for (const code of ['x', 'plan/handler-failed']) {
+    const error = { class: 'terminal', code, message: 'Node failed' } as const;
+    expect(end({ status: 'failed', error }, { failed, hasUnhandled: true, doAgain })).toEqual([
+      '✗ failed RUN: Node failed',
+      '  3 tasks in 3.2 s',
+      '  ✗ claude: it died',
+      '    Retry: signalbox retry RUN claude',
+      "  Start the task again: signalbox do 'fix it' --with claude",
+    ]);
+  }
+});
+
 it('a run that waits says for what, and how to answer', () => {
   const open = [{ id: 'D1', node: 'ask', question: 'May it?\nReally?', answer: 'D1 --option yes|no' }];
   expect(end({ status: 'waiting' }, { tookMs: undefined, open })).toEqual([

@@ -71,15 +71,16 @@ function endOf({ id, status, error, stopReason, output }: RunRecord, summary: Ru
       return [
         `${paint.bad('✗ failed')} ${id}: ${shown(error?.message ?? 'for an unknown reason')}`,
         ...describeThrown(error?.thrown, style),
-        ...(isPlanFault(error?.code) || summary.hasUnhandled
+        ...(summary.doAgain === undefined && (isPlanFault(error?.code) || summary.hasUnhandled)
           ? [`Correct the plan, then: signalbox resume ${id} --use-current`]
           : []),
         ...firstOf(summary.failed, ({ node, why }) => [
           `${paint.bad('✗')} ${shown(node)}: ${shown(why)}`,
           `  Retry: signalbox retry ${id} ${shown(quoted(node))}`,
         ]),
+        ...(summary.doAgain === undefined ? [] : [`Start the task again: ${shown(summary.doAgain)}`]),
         // A retry runs the stored plan: without this, a corrected file would change nothing.
-        ...(summary.failed.length > 0
+        ...(summary.doAgain === undefined && summary.failed.length > 0
           ? [
               `If you corrected the plan, ${summary.failed.every(isRepaired) ? 'instead' : 'first'}: signalbox resume ${id} --use-current`,
             ]

@@ -1,5 +1,6 @@
-import { type DecisionOfRun, isRepairable, type RunReader, type RunRecord } from '@signalbox/app/host';
+import { type DecisionOfRun, isDoRun, isRepairable, type RunReader, type RunRecord } from '@signalbox/app/host';
 import { nodeTitle } from './node-title.ts';
+import { quoted } from './terminal.ts';
 
 /** A run's result, for the person who started it. */
 export interface RunSummary {
@@ -15,6 +16,8 @@ export interface RunSummary {
   readonly hasUnhandled: boolean;
   /** Nodes that a person denied. */
   readonly denied: readonly string[];
+  /** The command that starts the task again, of a run of `signalbox do`. */
+  readonly doAgain?: string | undefined;
   /** The question for a person. */
   readonly open: readonly OpenQuestion[];
 }
@@ -35,11 +38,12 @@ interface OpenQuestion {
 }
 
 export async function summaryOf(reader: RunReader, run: RunRecord): Promise<RunSummary> {
-  const [tasks, usage, asked, statuses] = await Promise.all([
+  const [tasks, usage, asked, statuses, nodes] = await Promise.all([
     reader.tasks(run.id),
     reader.usageOfTree(run.id),
     openBelow(reader, run.id),
     reader.at(run.id, 'status', run.frames),
+    reader.at(run.id, 'node', run.frames),
   ]);
   const failed = await failedNodes(reader, run);
   const open = await Promise.all(
@@ -55,6 +59,7 @@ export async function summaryOf(reader: RunReader, run: RunRecord): Promise<RunS
     failed,
     denied: tasks.filter(({ lastError }) => lastError?.code === 'denied').map(({ node }) => node),
     hasUnhandled: [...statuses.values()].some(row => (row as { readonly unhandled?: true }).unhandled === true),
+    doAgain: isDoRun(run) ? doAgain([...nodes.values()] as readonly DoNode[]) : undefined,
     open: open.map(({ title: node, decision: { id, kind, proposal } }) => ({
       id,
       node,
@@ -62,6 +67,23 @@ export async function summaryOf(reader: RunReader, run: RunRecord): Promise<RunS
       answer: answerTo(id, proposal),
     })),
   };
+}
+
+interface DoNode {
+  readonly kind?: unknown;
+  readonly data?: { readonly prompt?: unknown; readonly plugin?: unknown };
+}
+
+/** Tasks that are shown whole in a command; others are named. */
+const SHOWN_TASK = 200;
+
+function doAgain(nodes: readonly DoNode[]): string {
+  const agents = nodes.filter(({ kind }) => kind === 'agent');
+  const task = agents[0]?.data?.prompt;
+  const isShown = typeof task === 'string' && task.length <= SHOWN_TASK && !/\p{Cc}/u.test(task);
+  const plugins = agents.flatMap(({ data }) => (typeof data?.plugin === 'string' ? [data.plugin] : []));
+  const who = plugins.length === 0 ? '' : ` --with ${quoted(plugins.join(','))}`;
+  return `signalbox do ${isShown ? quoted(task) : '"TASK"'}${who}`;
 }
 
 async function failedNodes(

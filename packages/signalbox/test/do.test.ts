@@ -72,6 +72,21 @@ describe.skipIf(process.platform !== 'linux')('do', () => {
     }
   });
 
+  it('[X89] names the task and no plan when it failed, also when it is resumed or explained', () => {
+    const { data, args } = given();
+    const failing = echoPrompt([{ do: 'fail', code: -32000, message: 'no model' }]);
+    const failed = signalbox(args(failing, '--apply', 'auto'), { cwd: folder });
+    const run = /failed (\S+):/.exec(failed.stdout)?.[1] ?? '';
+    const again = `Start the task again: signalbox do '${failing}' --with echo`;
+    const resumed = signalbox(['resume', run, '--data-dir', data], { cwd: folder });
+    const why = [[run], [run, 'echo']].map(more => signalbox(['why', ...more, '--data-dir', data], { cwd: folder }));
+    for (const { status, stdout } of [failed, resumed]) {
+      expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringContaining(again) });
+    }
+    for (const { stdout } of [failed, resumed, ...why]) expect(stdout).not.toMatch(/\bplan\b|--use-current/i);
+    expect(why.map(({ status }) => status)).toEqual([0, 0]);
+  });
+
   it('[X31] names what is missing', () => {
     const { data, args } = given();
     const said = (...more: readonly string[]) => signalbox(args('x', ...more), { cwd: folder });

@@ -3,7 +3,7 @@ import * as os from 'node:os';
 import path from 'node:path';
 import { usageError } from '@signalbox/app';
 import { layersFor, openAgentRegister } from '@signalbox/app/agents';
-import type { ErrorEnvelope, Result, RunId, RunRecord } from '@signalbox/app/host';
+import { DO_FILE, DO_FOLDER, type ErrorEnvelope, type Result, type RunId, type RunRecord } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import {
   ANY_DIRECTORY_OPTION,
@@ -142,7 +142,7 @@ async function done(
   ending: AbortSignal,
 ): Promise<ExitCode | ErrorEnvelope> {
   const { json, directory, attempts, anyDirectory } = wanted;
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-do-'));
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), DO_FOLDER));
   const listening = owner.listen();
   const place: InPlace = { terminal, owner, ending, isNamed: attempts.length > 1 };
   const viewOf = (run: RunId) =>
@@ -153,7 +153,7 @@ async function done(
           asked: decision => answerInPlace(place, decision),
         });
   let begin = (): Promise<Result<RunId, ErrorEnvelope>> => {
-    const file = path.join(folder, 'do.tsx');
+    const file = path.join(folder, DO_FILE);
     fs.writeFileSync(file, doPlan(wanted));
     return owner.start({ file, input: {}, name: 'do', directory, anyDirectory });
   };
