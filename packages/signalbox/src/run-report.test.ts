@@ -4,7 +4,7 @@ import { memoryTerminal } from '../test/memory-terminal.ts';
 import { describeDuration } from './duration.ts';
 import { describeRun } from './look.ts';
 import { describeEnd, describeEvent } from './run-report.ts';
-import type { RunSummary } from './run-summary.ts';
+import { doAgain, type RunSummary } from './run-summary.ts';
 import { describeTree } from './run-tree.ts';
 import { paintOf } from './terminal.ts';
 import { describeThrown } from './thrown-report.ts';
@@ -74,6 +74,15 @@ it('[X89] a run of `do` that failed names its task, and no plan', () => {
       "  Start the task again: signalbox do 'fix it' --with claude",
     ]);
   }
+});
+
+it('[X89] the command that starts a task again has the task, if it fits on a line, and the agents', () => {
+  const agent = (prompt: string, plugin?: string) => ({ kind: 'agent', data: { prompt, plugin } });
+  const phase = { kind: 'parallel', data: {} };
+  expect(doAgain([phase, agent("fix it's tests", 'claude')])).toBe("signalbox do 'fix it'\\''s tests' --with claude");
+  expect(doAgain([agent('fix', 'claude'), agent('fix', 'codex')])).toBe('signalbox do fix --with claude,codex');
+  for (const long of ['x'.repeat(201), 'two\nlines', '\u001b[2J'])
+    expect(doAgain([agent(long)])).toBe('signalbox do "TASK"');
 });
 
 it('a run that waits says for what, and how to answer', () => {

@@ -77,7 +77,8 @@ interface DoNode {
 /** Tasks that are shown whole in a command; others are named. */
 const SHOWN_TASK = 200;
 
-function doAgain(nodes: readonly DoNode[]): string {
+/** The command that gives the same agents the same task. */
+export function doAgain(nodes: readonly DoNode[]): string {
   const agents = nodes.filter(({ kind }) => kind === 'agent');
   const task = agents[0]?.data?.prompt;
   const isShown = typeof task === 'string' && task.length <= SHOWN_TASK && !/\p{Cc}/u.test(task);

@@ -77,7 +77,8 @@ describe.skipIf(process.platform !== 'linux')('do', () => {
     const failing = echoPrompt([{ do: 'fail', code: -32000, message: 'no model' }]);
     const failed = signalbox(args(failing, '--apply', 'auto'), { cwd: folder });
     const run = /failed (\S+):/.exec(failed.stdout)?.[1] ?? '';
-    const again = `Start the task again: signalbox do '${failing}' --with echo`;
+    // A task of several lines is not shown whole.
+    const again = 'Start the task again: signalbox do "TASK" --with echo';
     const resumed = signalbox(['resume', run, '--data-dir', data], { cwd: folder });
     const why = [[run], [run, 'echo']].map(more => signalbox(['why', ...more, '--data-dir', data], { cwd: folder }));
     for (const { status, stdout } of [failed, resumed]) {
