@@ -15,8 +15,9 @@ export function forkHandlers(
     const forked = await host.fork(run, request, caller.user);
     if (!forked.ok) return forked;
     const summary = await summaryOf(host, forked.value);
+    if (!summary.ok) return summary;
     const calls = await host.checkpoints(run);
-    if (!summary.ok || !calls.ok) return summary.ok ? calls : summary;
+    if (!calls.ok) return calls;
     const leftOut = await callsLeftOut(host.reader, forked.value, request.at, calls.value);
     return ok({ ...summary.value, leftOut });
   }
