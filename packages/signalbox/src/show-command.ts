@@ -14,7 +14,7 @@ import {
   treeToXml,
 } from '@signalbox/app/host';
 import type { DefineCommand } from './command.ts';
-import { DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
+import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { exitCodes } from './exit-code.ts';
 import { describeLineage } from './forks/lineage-report.ts';
 import { showIfGuidedRun, showIfSession } from './guided/show-session.ts';
