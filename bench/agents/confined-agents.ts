@@ -80,7 +80,7 @@ export async function confinedAgents(place: string) {
     async configHome() {
       const home = fs.mkdtempSync(`${data}/homes/`);
       const remove = () => fs.rmSync(home, { recursive: true });
-      return { path: home, isUntouched: false, keep: remove, remove };
+      return { path: home, isUntouched: false, session: undefined, took() {}, keep: remove, remove };
     },
     ...{ clock, ids, mac: text => createHmac('sha256', 'bench').update(text).digest('hex') },
     timers: {

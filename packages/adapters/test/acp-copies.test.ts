@@ -75,3 +75,21 @@ it('[B153] refuses a check, and an agent whose directory can neither have layers
   });
   expect(life.children).toHaveLength(0);
 });
+
+it('[B156] an unconfined agent asks before each change of files, also where its node is not gated', async () => {
+  for (const isUnconfined of [false, true]) {
+    const life = openAcpLife({ isOnCopy: true, isUnconfined });
+    const task = createMemoryTask();
+    const running = life.run(task.session(), [edit('one')], { permissions: 'skip' });
+    if (isUnconfined) {
+      const { call, kind } = await task.asked();
+      expect([kind, life.read('a.txt')]).toEqual(['file_edit', undefined]);
+      task.waiting.get(call)?.({ resolutionType: 'approve', rationale: '', actionKind: 'update' });
+    }
+    expect([(await running).kind, life.read('a.txt'), task.questions.size]).toEqual([
+      'done',
+      'one',
+      Number(isUnconfined),
+    ]);
+  }
+});

@@ -58,6 +58,7 @@ export interface AcpLifeOptions {
   readonly isOnLayer?: boolean;
   /** The machine has no layers: the agent works on a copy, whose changes are applied. */
   readonly isOnCopy?: boolean;
+  readonly isUnconfined?: boolean;
   /** Tells its calls apart there. */
   readonly inner?: InnerCalls;
   /** Replaces parts of an attempt's tools. */
@@ -66,7 +67,16 @@ export interface AcpLifeOptions {
 
 /** A directory, and the echo agent as a process in it, without a sandbox. It outlives attempts. */
 export function openAcpLife(options: AcpLifeOptions = {}) {
-  const { row = {}, setup, ports = {}, tools = {}, isOnLayer = false, isOnCopy = false, inner } = options;
+  const {
+    row = {},
+    setup,
+    ports = {},
+    tools = {},
+    isOnLayer = false,
+    isOnCopy = false,
+    isUnconfined = false,
+    inner,
+  } = options;
   const base = fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-acp-'));
   const root = `${base}/root`;
   fs.mkdirSync(root);
@@ -130,7 +140,7 @@ export function openAcpLife(options: AcpLifeOptions = {}) {
       ok({
         row: { ...echoRow, ...row },
         installed: { program: ['echo'], version: '1.0.0', from: 'command' as const },
-        variables,
+        ...{ variables, isUnconfined },
       }),
     start(launch) {
       const { process: started, child } = startEcho(

@@ -61,6 +61,23 @@ describe('a session that was cut off', () => {
     expect(fs.existsSync(life.homes[0] ?? '')).toBe(false);
   });
 
+  it('[B157] is not continued if the agent had not begun to work in it', async () => {
+    for (const first of [[{ do: 'hang' }], [{ do: 'think', text: 'Hm.' }, { do: 'hang' }]] as const) {
+      const life = openLife();
+      const task = createMemoryTask();
+      const session = task.session();
+      const running = life.run(session, first);
+      await expect.poll(() => promptsOf(task).length).toBe(1);
+      if (first.length > 1) await expect.poll(() => task.streamed.some(({ kind }) => kind === 'thinking')).toBe(true);
+      session.abort();
+      expect(await running).not.toMatchObject({ kind: 'done' });
+      await life.run(task.session(), [done]);
+      const isBegun = first.length > 1;
+      expect(openedIn(task)).toEqual(['new', isBegun ? 'resumed' : 'new']);
+      expect(promptsOf(task)[1]).toMatchObject({ isFull: !isBegun });
+    }
+  });
+
   it('[B84] is continued after the agent died, and after a cancellation', async () => {
     const life = openLife();
     for (const cut of ['kill', 'cancel'] as const) {

@@ -135,6 +135,8 @@ function answerTo(id: string, proposal: unknown): string {
 
 function questionIn(proposal: unknown): string | undefined {
   if (typeof proposal !== 'object' || proposal === null) return undefined;
-  const { prompt, tool } = proposal as { readonly prompt?: unknown; readonly tool?: unknown };
-  return typeof prompt === 'string' ? prompt : typeof tool === 'string' ? tool : undefined;
+  const { prompt, tool, title } = proposal as Readonly<Record<'prompt' | 'tool' | 'title', unknown>>;
+  if (typeof prompt === 'string') return prompt;
+  if (typeof tool !== 'string') return undefined;
+  return typeof title === 'string' && title !== tool ? `${tool}: ${title}` : tool;
 }

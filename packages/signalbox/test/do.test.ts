@@ -39,6 +39,12 @@ describe.skipIf(process.platform !== 'linux')('do', () => {
     expect([content(), fs.readdirSync(work)]).toEqual(['first\nedited\n', ['a.txt']]);
   });
 
+  it('[X95] without a terminal shows the call that it waits for', () => {
+    const { args } = given();
+    const asked = signalbox(args(task(command)), { cwd: folder });
+    expect(asked).toMatchObject({ status: 3, stdout: expect.stringContaining('? agent echo: execute: Run a command\n') });
+  });
+
   it('[X31] applies and shows, or shows and drops, as it is told', () => {
     const { args, content } = given();
     const never = signalbox(args(task(edit), '--apply', 'never'), { cwd: folder });

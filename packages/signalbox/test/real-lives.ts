@@ -17,11 +17,16 @@ export async function openLives(agent: string) {
   // The echo agent has no model: instead of its address, its program is passed on.
   const model =
     agent === ECHO
-      ? { url: echoAgentProgram, close: async () => {} }
+      ? { url: echoAgentProgram, requests: [], close: async () => {} }
       : await startModelServer(taskModel(agent, path.dirname(notes)), { maxCalls: 10_000 });
   const lives = new Set<ReturnType<typeof startChild>>();
   const said: string[] = [];
-  onTestFailed(() => console.error(`${agent}:\n${said.join('\n')}`));
+  onTestFailed(() => {
+    const asked = model.requests.map(({ path: at, refusal, asked: request }) =>
+      JSON.stringify([at, refusal, request?.turn, request?.since]).slice(0, 2_000),
+    );
+    console.error(`${agent}:\n${[...said, 'Its model was asked:', ...asked].join('\n')}`);
+  });
   onTestFinished(async () => {
     for (const one of lives) one.kill();
     await Promise.all([...lives].map(one => one.ended));

@@ -56,6 +56,7 @@ export {
 } from './filesystem/path-locks.ts';
 export { type Recovery, recoverPending } from './filesystem/recovery.ts';
 export { openToRead, replaceFile } from './filesystem/regular-file.ts';
+export { removeTree } from './filesystem/remove-tree.ts';
 export { type RootIdentity, rootAt, rootIdentity } from './filesystem/root-identity.ts';
 export { type DirectoryNode, sameNode, type TreeNode } from './filesystem/tree.ts';
 export { loadTree } from './filesystem/tree-codec.ts';

@@ -19,6 +19,7 @@ const tried = [
   ...['filesystem', 'layers', 'sandbox'].map(folder => `packages/state/src/${folder}/`),
   ...[
     'confined-command',
+    'copies',
     'descriptors',
     'filesystem-contract',
     'hostile-commands',
@@ -29,12 +30,14 @@ const tried = [
     'user-repository',
   ].map(name => `packages/state/test/${name}.test.ts`),
 ];
+/** What an agent of somebody else leaves, and where it works if there are no layers. */
+const agents = ['packages/adapters/test/acp-copies.test.ts', 'packages/app/src/agents/agent-homes.test.ts'];
 
 /** What the tests said, kept if any of them failed. */
 const OUTPUT = path.join(repository, 'node_modules/.cache', `ordinary-user-${process.pid}.log`);
 
 /** The tests of this package as a user who can be refused. Root is refused nothing. */
-describe('the tests of this package', () => {
+describe('tests of files and agents', () => {
   it('[S130] hold for an ordinary user as well: where they run as root, they run again as one', {
     timeout: PATIENCE_MS,
   }, () => {
@@ -50,7 +53,7 @@ describe('the tests of this package', () => {
       for (const own of [home.path, place]) fs.chownSync(own, ORDINARY, ORDINARY);
       const vitest = path.join(repository, 'node_modules/vitest/vitest.mjs');
       const output = fs.openSync(OUTPUT, 'w');
-      const files = sized(tried, everything, everything);
+      const files = [...sized(tried, everything, everything), ...agents];
       const ended = spawnSync(process.execPath, [vitest, 'run', ...files, '--configLoader', 'native'], {
         cwd: repository,
         // Into a file, so that it is there however this ends.

@@ -23,7 +23,7 @@ import { turnTool } from './turn-tool.ts';
  * Runs agents that speak the Agent Client Protocol.
  *
  * 1. One attempt is one process and one session in one call of the tool `agent_turn`: its changes are applied as a whole, or not at all. An attempt
- *    after one that was cut off continues its session only if nothing that the agent had changed was dropped.
+ *    after one that was cut off continues its session only if nothing that the agent had changed was dropped, and if the agent is known to have its prompt.
  * 2. The answer is kept before the changes are applied, so a turn that took effect is not repeated.
  * 3. Nothing is retried here: retries belong to the task, and are durable.
  */
@@ -35,7 +35,10 @@ export function createAcpRunner(ports: AcpPorts): AgentRunner {
       if (!chosen.ok) return failed(chosen.error);
       const redact = createRedactor(secretsOf(chosen.value));
       try {
-        const outcome = await attempt(assignment, session, chosen.value, { ports, openTurns: turns });
+        // Nothing keeps its changes inside its directory: a person has to see each of them.
+        const permissions = chosen.value.isUnconfined === true ? 'gated' : assignment.permissions;
+        const given = { ...assignment, permissions };
+        const outcome = await attempt(given, session, chosen.value, { ports, openTurns: turns });
         if (outcome.kind !== 'failed') return outcome;
         return failed({ ...outcome.error, message: redact.text(outcome.error.message) });
       } catch (thrown) {
@@ -75,6 +78,7 @@ async function attempt(
   const home = await ports.configHome(assignment, isSame && forked === undefined && canContinue(chosen));
   const context: TurnContext = {
     ...{ ports, assignment, session, chosen, redact, home: home.path },
+    took: home.took,
     opened(place) {
       open = place.layer && openTurns.begin({ ...turnOf(assignment, row.title), ...lookOf(place.layer, place.root) });
       return open;
@@ -131,6 +135,7 @@ async function attempt(
     if (!isSame) return { ...before, why: `The turn was begun by ${of.agent.id} ${of.agent.version}.` };
     if (!canContinue(chosen)) return { ...before, why: `${row.title} does not continue sessions reliably.` };
     if (!home.isUntouched) return { ...before, why: 'What it had changed was undone.' };
+    if (home.session !== of.id) return { ...before, why: 'It had not begun to work in its session.' };
     return { ...before, session: of, why: '' };
   }
 

@@ -74,6 +74,10 @@ export interface AgentHome {
   readonly path: string;
   /** Whether the attempt before was cut off, and nothing that the agent had changed was dropped with it. */
   readonly isUntouched: boolean;
+  /** The session in it that the agent had begun to work in. */
+  readonly session: string | undefined;
+  /** Notes that the agent works on its prompt in this session. */
+  took(session: string): void;
   /** The turn is cut off, nothing that the agent changed is dropped with it, and the agent will be started again. */
   keep(): void;
   remove(): void;
@@ -82,6 +86,8 @@ export interface AgentHome {
 export interface ChosenAgent {
   readonly row: AgentRow;
   readonly installed: InstalledAgent;
+  /** Nothing confines it, by configuration: it could write anywhere. */
+  readonly isUnconfined?: boolean;
   /** The user's variables that it is given, and what any program needs. The row's settings are put over them. */
   readonly variables: Readonly<Record<string, string>>;
 }

@@ -40,6 +40,8 @@ export interface TurnContext {
   readonly session: AgentSession;
   readonly chosen: ChosenAgent;
   readonly home: string;
+  /** The agent works on its prompt in this session, and all about it so far is kept. */
+  took(session: string): void;
   /** Checks the answer, if it is data. */
   readonly check?: AnswerCheck;
   readonly redact: Redactor;
@@ -106,7 +108,7 @@ export async function runTurn(
   const names = createCallNames(assignment.task);
   const book = createTurnBook({
     ...{ assignment, row, names, mac, session, redact, now },
-    ...{ violated: fail, lost: over.reject, changed: lookAround },
+    ...{ violated: fail, lost: over.reject, changed: lookAround, took: context.took },
     followed: place.inner === undefined ? undefined : followCalls(place.inner),
   });
   const model: ModelName = { provider: row.id, model: assignment.model ?? 'default' };
@@ -114,7 +116,7 @@ export async function runTurn(
   const spending = createTurnSpending({ session, model, prefix, now, toolCalls: book.toolCalls });
   const questions = createTurnQuestions({
     ...{ names, mac, row, session, redact, parkMs },
-    ...{ keep: book.keep, lost: over.reject },
+    ...{ keep: book.keepOfPrompt, lost: over.reject },
   });
   let isReady = false;
   let isPrompting = false;
@@ -142,7 +144,7 @@ export async function runTurn(
     isOver: over.isSettled,
   });
   const elicitations = createElicitations({
-    ...{ row, session, names, mac, redact, parkMs, keep: book.keep, note: book.note },
+    ...{ row, session, names, mac, redact, parkMs, keep: book.keepOfPrompt, note: book.note },
     parked: kind => over.resolve(waiting(kind)),
     isOver: over.isSettled,
   });

@@ -23,6 +23,8 @@ export interface BookContext {
   /** On a layer: tells apart what the calls change. */
   readonly followed?: FollowedCalls | undefined;
   now(): number;
+  /** Called once, when the agent has begun to work on its prompt in this session, and everything before that is kept. */
+  took(session: string): void;
   /** A call ran without the question that it needed. */
   violated(error: TaskError): void;
   /** Nothing more can be kept. */
@@ -82,6 +84,7 @@ export function createTurnBook(context: BookContext) {
   let changesAllowed = 0;
   let toolCalls = 0;
   let pending = 0;
+  let isTaken = false;
   let last: Promise<unknown> = Promise.resolve();
 
   function then(work: () => Promise<unknown>): void {
@@ -95,6 +98,18 @@ export function createTurnBook(context: BookContext) {
   function keep(...entries: readonly unknown[]): void {
     const plain = entries.map(entry => redact.data(plainData(entry)));
     then(() => session.keep(plain));
+  }
+
+  /** Keeps an entry about something that an agent does only when it has its prompt. */
+  function keepOfPrompt(...entries: readonly unknown[]): void {
+    taken();
+    keep(...entries);
+  }
+
+  function taken(): void {
+    if (isTaken) return;
+    isTaken = true;
+    then(async () => context.took(vendorSession));
   }
 
   function follow(call: BookedCall, running: boolean): void {
@@ -264,12 +279,14 @@ export function createTurnBook(context: BookContext) {
     },
     note,
     keep,
+    keepOfPrompt,
     /** Resolves when there is room for more. */
     room: (): Promise<void> | undefined => (pending < MAX_PENDING ? undefined : last.then(() => undefined)),
     updated(update: SessionUpdate): void {
       switch (update.sessionUpdate) {
         case 'agent_message_chunk':
         case 'agent_thought_chunk': {
+          taken();
           const { text: said } = update.content;
           if (said === undefined) {
             note(`The agent sent content of type ${update.content.type}, which is not shown.`);
@@ -285,9 +302,11 @@ export function createTurnBook(context: BookContext) {
         }
         case 'tool_call':
         case 'tool_call_update':
+          taken();
           progressed(told(update, update.sessionUpdate === 'tool_call'));
           return;
         case 'plan':
+          taken();
           plan = plainData(update.entries);
           return;
         default:
@@ -296,6 +315,7 @@ export function createTurnBook(context: BookContext) {
     },
     /** A call that the agent asks about. It is kept before anybody is asked. */
     async asked(fields: ToolCallFields): Promise<AskedCall> {
+      taken();
       const call = told(fields, true);
       const asked = call.told;
       const why = text.trim() === '' ? lastText : text;

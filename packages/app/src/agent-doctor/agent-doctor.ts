@@ -2,15 +2,21 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import path from 'node:path';
 import { type AgentRow, withEndpoint } from '@signalbox/adapters/agents';
+import { cutAtWord } from '@signalbox/model';
 import type { TurnOffer, TurnSurface } from '@signalbox/runs';
+import { nodeHostFiles, removeTree } from '@signalbox/state';
 import { startModelServer } from '@signalbox/testkit';
 import { type AgentRegister, missingKeys } from '../agent-register/agent-register.ts';
 import { type Check, failed, passed, warned } from '../doctor/check.ts';
 import { openHome } from '../host/open-home.ts';
 import { type Machine, thisMachine } from '../machine.ts';
+import { readCommandSettings } from '../sandbox/command-config.ts';
+import { CONFIG_FILE } from '../settings/config-file.ts';
 import type { Launch } from '../threads/plan-worker-start.ts';
 
 export interface AgentDoctorOptions {
+  /** Its configuration says whether agents may run unconfined. */
+  readonly dataDirectory: string;
   readonly register: AgentRegister;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly launch?: Launch | undefined;
@@ -38,7 +44,10 @@ async function checkAgent(row: AgentRow, options: AgentDoctorOptions): Promise<C
   const what = `${row.title} ${found.version} (${found.from})`;
   const offers: TurnOffer[] = [];
   const problem = await problemOf(row, options, offers);
-  if (problem !== undefined) return failed(row.id, `${what} did not complete a turn: ${problem}`, adviceFor(row));
+  if (problem !== undefined) {
+    const advice = problem.isSandboxMissing ? 'See what is missing with: signalbox doctor' : adviceFor(row);
+    return failed(row.id, `${what} did not complete a turn: ${problem.why}`, advice);
+  }
   if (options.turns !== undefined && !offers.some(offer => offer.wasListed())) {
     const how =
       offers.length === 0 ? 'does not connect to MCP servers over HTTP' : 'did not ask for the tools of its turn';
@@ -62,42 +71,60 @@ function adviceFor({ id, package: of, start }: AgentRow): string {
 
 const PROMPT = 'Answer with the one word: ready.';
 
-/** Why an agent does not complete a turn, in one sentence; undefined if it does. */
-async function problemOf(row: AgentRow, options: AgentDoctorOptions, offers: TurnOffer[]): Promise<string | undefined> {
+interface Problem {
+  /** Why an agent does not complete a turn, in one sentence. */
+  readonly why: string;
+  readonly isSandboxMissing: boolean;
+}
+
+const because = (why: string, code?: string): Problem => ({ why, isSandboxMissing: code === 'sandbox-missing' });
+
+async function problemOf(
+  row: AgentRow,
+  options: AgentDoctorOptions,
+  offers: TurnOffer[],
+): Promise<Problem | undefined> {
   const { register, env, launch, turns, signal, limitMs = LIMIT_MS } = options;
   const machine = thisMachine();
   const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'signalbox-agent-doctor-')));
   const server = await startModelServer(() => ({ text: 'ready' }));
   try {
+    const dataDirectory = path.join(folder, 'data');
+    fs.mkdirSync(dataDirectory, { mode: 0o700 });
+    const settings = readCommandSettings(options.dataDirectory);
+    if (settings.ok)
+      fs.writeFileSync(path.join(dataDirectory, CONFIG_FILE), JSON.stringify({ commands: settings.value }));
     const own = withEndpoint(row, { url: server.url, key: 'no-key-is-needed' }) ?? row;
     const installed = register.installed(own);
-    if (installed === undefined) return 'it is not installed';
+    if (installed === undefined) return because('it is not installed');
     const home = await openHome({
-      dataDirectory: path.join(folder, 'data'),
+      dataDirectory,
       machine,
       ...{ env, launch, threads: { threads: 1 } },
       ...(turns && { turns: watched(turns, offers) }),
       register: { ...register, installed: () => installed, choose: () => ({ kind: 'installed', row: own, installed }) },
     });
-    if (!home.ok) return home.error.message;
+    if (!home.ok) return because(home.error.message);
     try {
       const file = path.join(folder, 'turn.tsx');
       const work = path.join(folder, 'work');
       fs.mkdirSync(work);
       fs.writeFileSync(file, planOf(row.id));
       const started = await home.value.host.start({ file, anyFile: true, input: {}, directory: work });
-      if (!started.ok) return started.error.message;
+      if (!started.ok) return because(started.error.message);
       const ended = Promise.resolve(home.value.host.finished(started.value));
       const cut = await firstOf(ended, { machine, signal, limitMs });
-      if (cut !== undefined) return cut;
+      if (cut !== undefined) return because(cut);
       const [task] = await home.value.host.reader.tasks(started.value);
-      return task?.status === 'done' ? undefined : firstSentences(task?.lastError?.message ?? 'it asked a person');
+      if (task?.status === 'done') return undefined;
+      return because(firstSentences(task?.lastError?.message ?? 'it asked a person'), task?.lastError?.code);
     } finally {
       await home.value.close();
     }
   } finally {
     await server.close();
-    fs.rmSync(folder, { recursive: true, force: true });
+    // Layers and agents leave directories that are closed even to us.
+    removeTree(nodeHostFiles, folder);
   }
 }
 
@@ -147,6 +174,5 @@ export default definePlan({
 const MOST = 400;
 
 function firstSentences(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length > MOST ? `${line.slice(0, MOST)}…` : line;
+  return cutAtWord(text.replaceAll(/\s+/g, ' ').trim(), MOST);
 }

@@ -139,7 +139,7 @@ export function openAgentJobs(options: AgentJobsOptions): AgentJobs {
     return async ({ cancel: { signal } }: Job) => {
       // The model that agents are checked with is loaded when somebody asks for a check.
       const { doctorAgents } = await import('../agent-doctor/agent-doctor.ts');
-      const [found] = await doctorAgents([row], { register, env, turns, signal });
+      const [found] = await doctorAgents([row], { dataDirectory, register, env, turns, signal });
       if (found === undefined || signal.aborted) return undefined;
       const { name: _, ...check } = found;
       const checkedAt = timestampOf(machine.clock);

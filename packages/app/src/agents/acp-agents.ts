@@ -69,7 +69,8 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
         if (choice.kind !== 'installed') throw new Bug(`node ${assignment.node} has no agent over ACP`);
         const { row, installed } = choice;
         const refusal = await findSandbox(row);
-        return refusal === undefined ? ok({ row, installed, variables: variablesOf(row, env) }) : err(refusal);
+        if (refusal !== undefined) return err(refusal);
+        return ok({ row, installed, isUnconfined: sandbox === 'unconfined', variables: variablesOf(row, env) });
       },
       start(launch) {
         if (sandbox === undefined) throw new Bug('an agent is started before its sandbox is known');

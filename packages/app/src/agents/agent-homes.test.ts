@@ -49,6 +49,27 @@ describe('homes of agents', () => {
     expect([next.open(one, false).isUntouched, fs.existsSync(login)]).toEqual([true, false]);
   });
 
+  it('[B157] remembers the session that the agent worked in, as long as the home is the same', async () => {
+    const data = temporaryFolder();
+    const homes = openAgentHomes(data);
+    const first = homes.open(one, true);
+    expect(first.session).toBeUndefined();
+    first.took('1');
+    const next = openAgentHomes(data);
+    await next.recover(async () => false, new Map([['task-1', true]]));
+    const again = next.open(one, true);
+    expect(again.session).toBe('1');
+    again.keep();
+    expect(next.open(one, true).session).toBe('1');
+    // Another home: a session with the same id is another one.
+    const last = openAgentHomes(data);
+    await last.recover(async () => false, new Map([['task-1', true]]));
+    const other = last.open(one, false);
+    expect([other.session, other.isUntouched]).toEqual([undefined, true]);
+    other.keep();
+    expect(last.open(one, true).session).toBeUndefined();
+  });
+
   it('[A790] after a death of our process it stays if nothing was written on the layer of its turn', async () => {
     for (const [isUntouched, left] of [
       [true, ['task-1', 'task-1.note.json']],
@@ -81,6 +102,20 @@ describe('homes of agents', () => {
     ]);
     await openAgentHomes(data).recover(async () => false, new Map());
     expect(fs.readdirSync(path.join(data, 'agent-homes'))).toEqual([]);
+  });
+
+  it('[A930] a home is removed with everything in it, also what its agent closed', async () => {
+    const data = temporaryFolder();
+    const left = (homes: ReturnType<typeof openAgentHomes>) => {
+      const home = homes.open(one, true);
+      fs.mkdirSync(path.join(home.path, 'closed/inner'), { recursive: true });
+      for (const name of ['closed/inner', 'closed']) fs.chmodSync(path.join(home.path, name), 0);
+      return home;
+    };
+    left(openAgentHomes(data)).remove();
+    expect(fs.readdirSync(path.join(data, 'agent-homes'))).toEqual([]);
+    left(openAgentHomes(data));
+    expect(fs.readdirSync(openAgentHomes(data).open(one, true).path)).toEqual([]);
   });
 
   it.skipIf(!isLinux)('[A714] a group that an owner left is ended, and one with the same number is not', async () => {

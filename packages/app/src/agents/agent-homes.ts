@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { AgentHome } from '@signalbox/adapters/acp';
 import { parsedJson } from '@signalbox/model';
 import type { Assignment } from '@signalbox/runs';
-import { findProcess, type ProcessIdentity } from '@signalbox/state';
+import { findProcess, nodeHostFiles, type ProcessIdentity, removeTree } from '@signalbox/state';
 import * as z from 'zod';
 
 /**
@@ -12,7 +12,7 @@ import * as z from 'zod';
  * 1. A home stays while its task waits, if the agent can be given its session again: nothing that it changed was dropped. Otherwise it is
  *    removed with the attempt.
  * 2. Whether nothing was dropped is noted beside the home, by the attempt that ends or, after a death of our process, by the next
- *    start. A note counts for one attempt.
+ *    start. A note counts for one attempt. It names the session that the agent worked in: another home may have one with the same id.
  * 3. The home of a task that is over is removed when the next agent or the next process starts, at the latest.
  */
 export interface AgentHomes {
@@ -33,7 +33,7 @@ type IsTaskOver = (run: string, task: string) => Promise<boolean>;
 const FOLDER = 'agent-homes';
 const NOTE = '.note.json';
 const GROUP = '.group.json';
-const note = z.strictObject({ run: z.string(), isUntouched: z.boolean() });
+const note = z.strictObject({ run: z.string(), isUntouched: z.boolean(), session: z.string().optional() });
 const group = z.strictObject({ pid: z.int().positive(), startedAt: z.string() });
 
 /** Ends process groups that a process before could not end. Only for the owner of the directory. */
@@ -68,17 +68,28 @@ export function openAgentHomes(dataDirectory: string): AgentHomes {
     open({ run, task }, mayContinue) {
       fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
       const home = path.join(fs.realpathSync(folder), task);
-      const isUntouched = noteOf(task)?.isUntouched === true && fs.existsSync(home);
-      if (!isUntouched || !mayContinue) removeHome(task);
+      const known = noteOf(task);
+      const isUntouched = known?.isUntouched === true && fs.existsSync(home);
+      let session: string | undefined;
+      if (isUntouched && mayContinue) session = known.session;
+      else removeHome(task);
+      const before = session;
+      const noteAs = (isStill: boolean) =>
+        write(task, { run, isUntouched: isStill, ...(session !== undefined && { session }) });
       inUse.add(task);
-      write(task, { run, isUntouched: false });
+      noteAs(false);
       fs.mkdirSync(home, { recursive: true, mode: 0o700 });
       return {
         path: home,
         isUntouched,
+        session: before,
+        took(given) {
+          session = given;
+          noteAs(false);
+        },
         keep() {
           remove(home + GROUP);
-          write(task, { run, isUntouched: true });
+          noteAs(true);
           inUse.delete(task);
         },
         remove() {
@@ -120,6 +131,6 @@ function read(file: string): string {
 /** What cannot be removed is tried again at the next start. */
 function remove(place: string): void {
   try {
-    fs.rmSync(place, { recursive: true, force: true });
+    removeTree(nodeHostFiles, place);
   } catch {}
 }

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type ErrorEnvelope, err, ok, type Result } from '@signalbox/model';
+import { nodeHostFiles, removeTree } from '@signalbox/state';
 import { usageError } from '../command-error.ts';
 
 export interface DemoDirectory {
@@ -16,7 +17,7 @@ export function openDemoDirectory(kept: string | undefined): Result<DemoDirector
   try {
     if (kept === undefined) {
       const temporary = mkdtempSync(wanted);
-      return ok({ path: temporary, close: () => rmSync(temporary, { recursive: true, force: true }) });
+      return ok({ path: temporary, close: () => removeTree(nodeHostFiles, temporary) });
     }
     mkdirSync(kept, { recursive: true, mode: 0o700 });
     if (readdirSync(kept).length === 0) return ok({ path: path.resolve(kept), close() {} });

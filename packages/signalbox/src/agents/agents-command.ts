@@ -107,11 +107,17 @@ Exit codes: 0 done, 1 an agent does not work or was not installed, 2 usage.`,
     )
     .action(async (name: string | undefined, _: DataFlags, own: Global) => {
       const flags = own.optsWithGlobals();
-      const { register, env } = deskIn(askedDataDirectory(flags.dataDir));
+      const { dataDirectory, register, env } = deskIn(askedDataDirectory(flags.dataDir));
       const asked = agentsToTry({ register }, name);
       if (!asked.ok) return tell(flags, asked, () => {});
       const turns = lazyTurnServer(thisMachine().timers);
-      const checks = await doctorAgents(asked.value, { register, env, turns, ...(launch && { launch }) });
+      const checks = await doctorAgents(asked.value, {
+        dataDirectory,
+        register,
+        env,
+        turns,
+        ...(launch && { launch }),
+      });
       await turns.close();
       if (flags.json) terminal.print(JSON.stringify({ checks }));
       else if (checks.length === 0)
@@ -130,5 +136,5 @@ export function describeAgent({ id, title, package: of, installed, isTried }: Kn
   const where = installed === undefined ? missing : `${installed.version} from ${place}`;
   const pinned =
     installed !== undefined && of !== undefined && installed.version !== of.version ? `, pinned ${of.version}` : '';
-  return `${id.padEnd(10)}  ${shown(title).padEnd(14)}  ${where}${pinned}${isTried ? '' : '  (untried)'}`;
+  return `${id.padEnd(10)}  ${shown(title).padEnd(18)}  ${where}${pinned}${isTried ? '' : '  (untried)'}`;
 }
