@@ -177,6 +177,26 @@ describe('an agent that breaks the protocol', () => {
   });
 });
 
+it('[B158] an agent that breaks the protocol disturbs no other turn', async () => {
+  const quiet = openAcpLife();
+  const task = createMemoryTask();
+  const allowed = [{ do: 'write', file: 'a.txt', text: 'x' }] as const;
+  const running = quiet.run(task.session(), [{ do: 'ask', id: 'a', kind: 'edit', title: 'Write', allowed }, done]);
+  const { call } = await task.asked();
+  const loud: readonly (readonly EchoStep[])[] = [
+    [{ do: 'longLine', bytes: 100_000_000 }, done],
+    [{ do: 'line', line: 'oops' }, done],
+    [{ do: 'say', text: 'ab', times: 50_000 }],
+    [{ do: 'exit', code: 1 }],
+  ];
+  const ends = await Promise.all(loud.map(steps => openAcpLife().run(createMemoryTask().session(), steps)));
+  expect(ends.map(({ kind }) => kind)).toEqual(['failed', 'failed', 'done', 'failed']);
+  expect([quiet.isAnyAlive(), quiet.read('a.txt')]).toEqual([true, undefined]);
+  task.waiting.get(call)?.({ resolutionType: 'approve', rationale: '', actionKind: 'update' });
+  expect(await running).toEqual({ kind: 'done', output: 'Done.' });
+  expect(quiet.read('a.txt')).toBe('x');
+});
+
 describe('an agent that fails', () => {
   it.each([
     ['exits', [{ do: 'exit', code: 0 }], 'agent-exited', 'retryable'],

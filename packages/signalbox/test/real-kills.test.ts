@@ -35,6 +35,19 @@ const FIRST = Number(process.env.SIGNALBOX_FIRST_SEED ?? 1);
 
 describe.each(kills === 0 ? [] : KILLED)('%s', id => {
   it.skipIf(isLeftOut(there.has(id), hasLayers))(
+    '[B116, B157] is given its task again if our process is killed before it began to work on it',
+    async () => {
+      const { life, outcome } = await openLives(id);
+      let calls = 0;
+      // Its edit is dropped, and its next session is killed before it has said anything.
+      expect(await life('answers', line => line === 'call.ended' && ++calls === 2)).toBe(true);
+      expect(await life('answers', line => line === 'task.progressed')).toBe(true);
+      expect(await life('answers', () => false)).toBe(false);
+      expect(await outcome()).toEqual(DONE);
+    },
+  );
+
+  it.skipIf(isLeftOut(there.has(id), hasLayers))(
     '[B116] does the task once, whenever our process is killed',
     async () => {
       const rng = seededRng(FIRST + KILLED.indexOf(id));
