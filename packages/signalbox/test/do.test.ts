@@ -42,7 +42,10 @@ describe.skipIf(process.platform !== 'linux')('do', () => {
   it('[X95] without a terminal shows the call that it waits for', () => {
     const { args } = given();
     const asked = signalbox(args(task(command)), { cwd: folder });
-    expect(asked).toMatchObject({ status: 3, stdout: expect.stringContaining('? agent echo: execute: Run a command\n') });
+    expect(asked).toMatchObject({
+      status: 3,
+      stdout: expect.stringContaining('? agent echo: execute: Run a command\n'),
+    });
   });
 
   it('[X31] applies and shows, or shows and drops, as it is told', () => {
