@@ -5,8 +5,8 @@
  *   node bench/workflow.ts [--dir DIR] [--rounds N]
  *
  * Walks of a workflow of 100 steps: starting, handing in and showing again, next to a tool that only echoes, in a process of its
- * own on the same transport, and to the floor `append`; and the last ten steps next to the first ten. The start of the server is
- * measured by `bench/program.ts`.
+ * own on the same transport, and to the floor `append`; and the last ten steps next to the first ten. And what a model reads: the
+ * bytes of the tools, and of the answers of steps. The start of the server is measured by `bench/program.ts`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,6 +36,7 @@ try {
 
 type Answer = ToolAnswer['structuredContent'];
 type Measured = Record<'start' | 'advance' | 'rehydrate' | 'echo' | 'append', number[]>;
+type Said = Record<'advance' | 'rehydrate', ToolAnswer>;
 
 /**
  * Two walks of the same workflow take turns: one begins, one is in its last steps, so that both meet the same machine. The first
@@ -48,6 +49,8 @@ async function benchSteps(program: string): Promise<void> {
   const echo = await serverIn(cwd, [path.join(import.meta.dirname, 'workflow/echo-server.ts')]);
   const floor = appendFloor(directory());
   const [early, late]: [Measured, Measured] = [nothingYet(), nothingYet()];
+  const tools = bytesOf(await ours.tools());
+  let said: Partial<Said> = {};
   const start = () => timed(() => ours.call('start_workflow', { workflowId: 'project.hundred' }));
   const advance = (answer: Answer) => timed(() => ours.call('continue_workflow', handIn(answer)));
   for (let round = 0; round <= rounds; round++) {
@@ -67,7 +70,9 @@ async function benchSteps(program: string): Promise<void> {
         noted.advance.push(advanced.ms);
         const next = stepOf(advanced.value);
         const { stateToken } = next;
-        noted.rehydrate.push((await timed(() => ours.call('continue_workflow', { stateToken }))).ms);
+        const shown = await timed(() => ours.call('continue_workflow', { stateToken }));
+        noted.rehydrate.push(shown.ms);
+        if (walk === early) said = { advance: advanced.value, rehydrate: shown.value };
         if (walk === early) near = next;
         else far = next;
       }
@@ -94,6 +99,15 @@ async function benchSteps(program: string): Promise<void> {
   }
   figure('starting', { ms: p50(early.start), echoMs, appendMs });
   figure('showing again', { ms: p50(both('rehydrate')), echoMs });
+  figure('bytes of the list of tools', { bytes: tools });
+  for (const [name, { content, structuredContent }] of Object.entries(said)) {
+    const bytes = { text: Buffer.byteLength(content[0].text), structured: bytesOf(structuredContent) };
+    figure(`bytes of an answer: ${name}, step ${ENDS}`, bytes);
+  }
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 function nothingYet(): Measured {

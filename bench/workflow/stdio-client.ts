@@ -3,10 +3,13 @@ import { createInterface } from 'node:readline';
 
 export interface ToolAnswer {
   readonly isError?: boolean;
+  readonly content: readonly [{ readonly text: string }];
   readonly structuredContent: Record<string, unknown>;
 }
 
 export interface StdioClient {
+  /** The tools as the server lists them. */
+  tools(): Promise<unknown>;
   call(tool: string, args: object): Promise<ToolAnswer>;
   /** Closes the standard input of the server and waits until it has ended. */
   close(): Promise<void>;
@@ -37,6 +40,7 @@ export async function stdioClient(args: readonly string[], env: NodeJS.ProcessEn
   await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
   send({ method: 'notifications/initialized' });
   return {
+    tools: () => ask('tools/list', {}),
     call: (name, given) => ask('tools/call', { name, arguments: given }) as Promise<ToolAnswer>,
     async close() {
       child.stdin.end();
