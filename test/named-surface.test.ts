@@ -5,6 +5,7 @@ import * as plan from '../packages/plan/src/index.ts';
 import * as components from '../packages/plan/src/nodes/components.ts';
 import * as planApi from '../packages/plan/src/plan-api.ts';
 import {
+  agentOfferAccess,
   agentToolAccess,
   operatorResourceAccess,
   operatorToolAccess,
@@ -23,7 +24,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   event: [...internalEvent.options, ...runEvent.options].map(option => option.shape.type.value),
   route: Object.keys(routeAccess),
   tool: [...Object.keys(operatorToolAccess), ...Object.keys(agentToolAccess)],
-  resource: Object.keys(operatorResourceAccess),
+  resource: [...Object.keys(operatorResourceAccess), ...Object.keys(agentOfferAccess)],
   message: Object.keys(socketAccess),
   setting: settings(),
 };

@@ -74,6 +74,13 @@ export const agentToolAccess = {
   resume_session: 'agent',
 } as const satisfies Readonly<Record<AgentToolName, Needed>>;
 
+/** What `/mcp/agent` offers besides tools, to clients that show it. */
+export const agentOfferAccess = {
+  prompts: 'agent',
+  step: 'agent',
+  recap: 'agent',
+} as const satisfies Readonly<Record<string, Needed>>;
+
 /** The messages that a client sends on `/api/ws`. */
 export type SocketKey =
   | Exclude<ClientMessage['kind'], 'subscribe'>

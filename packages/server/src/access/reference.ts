@@ -1,5 +1,6 @@
 import { userRole } from '@signalbox/model';
 import {
+  agentOfferAccess,
   agentToolAccess,
   type Needed,
   opens,
@@ -34,6 +35,7 @@ opens nothing else, and ends with the attempt. Here it is answered with 404.`,
     ...section('Operator tools', 'tool at `/mcp`', operatorToolAccess),
     ...section('Operator resources', 'resource at `/mcp`', operatorResourceAccess),
     ...section('Agent tools', 'tool at `/mcp/agent`', agentToolAccess),
+    ...section('Agent prompts and resources', 'at `/mcp/agent`', agentOfferAccess),
     ...section('WebSocket messages', 'message on `/api/ws`', socketAccess),
   ].join('\n\n')}\n`;
 }

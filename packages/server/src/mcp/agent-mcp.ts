@@ -1,9 +1,11 @@
-import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { type CallToolResult, McpServer, ProtocolError } from '@modelcontextprotocol/server';
 import type { GuidedTools } from '@signalbox/app/guided';
 import { type ErrorEnvelope, failure, type Result } from '@signalbox/model';
 import manifest from '../../package.json' with { type: 'json' };
-import { agentToolAccess, opens } from '../access/access-table.ts';
+import { agentOfferAccess, agentToolAccess, opens } from '../access/access-table.ts';
 import { forbidden, type Identity } from '../access/identity.ts';
+import { type Guarded, refusal, servePrompts } from './agent-prompts.ts';
+import { serveResources } from './agent-resources.ts';
 import { answerTexts } from './answer-text.ts';
 import { errorText } from './error-text.ts';
 import { inputFault } from './input-fault.ts';
@@ -22,7 +24,8 @@ export type AgentMcp = () => McpServer;
 
 /**
  * The agent's surface: exactly the tools of guided workflows. Every answer is structured content with the same content as text; every
- * failure is the error envelope as structured content, marked as an error, with a text that says how to recover.
+ * failure is the error envelope as structured content, marked as an error, with a text that says how to recover. For clients that show
+ * them there are prompts, which begin workflows, and resources to look at; nothing needs them.
  */
 export function createAgentMcp(
   tools: GuidedTools,
@@ -31,7 +34,7 @@ export function createAgentMcp(
   return () => {
     const server = new McpServer(
       { name: 'signalbox', title: 'Signalbox guided workflows', version: manifest.version },
-      { instructions: agentInstructions, capabilities: { tools: {} } },
+      { instructions: agentInstructions, capabilities: { tools: {}, prompts: {}, resources: {} } },
     );
     for (const [tool, schemas] of shown) {
       const { name, title, description, annotations } = tool;
@@ -42,10 +45,23 @@ export function createAgentMcp(
           return await call(tools, tool, given);
         } catch (thrown) {
           onFault?.(thrown);
-          return failed(tool, unexpected(tool));
+          return failed(tool, unexpected(tool.name));
         }
       });
     }
+    const guarded: Guarded = async (what, answer) => {
+      const needed = agentOfferAccess[what];
+      if (!opens(asker.role, needed)) throw refusal(forbidden(asker, needed));
+      try {
+        return await answer();
+      } catch (thrown) {
+        if (thrown instanceof ProtocolError) throw thrown;
+        onFault?.(thrown);
+        throw refusal(unexpected(`reading a ${what === 'prompts' ? 'prompt' : what}`));
+      }
+    };
+    servePrompts(server, tools, guarded);
+    serveResources(server, tools, guarded);
     return server;
   };
 }
@@ -71,9 +87,9 @@ function failed(tool: ToolDefinition, error: ErrorEnvelope): CallToolResult {
 }
 
 /** The exception is not sent: it may contain secrets. */
-function unexpected({ name }: ToolDefinition): ErrorEnvelope<'command/unexpected'> {
+function unexpected(what: string): ErrorEnvelope<'command/unexpected'> {
   return failure('command/unexpected', {
-    message: `${name} failed unexpectedly.`,
+    message: `${what} failed unexpectedly.`,
     suggestion:
       'Nothing that was acknowledged is lost. Tell the person that this call failed and that the server log has details.',
   });

@@ -1,6 +1,7 @@
 import type { ClientMessage, UserRole } from '@signalbox/model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  agentOfferAccess,
   agentToolAccess,
   type Needed,
   operatorResourceAccess,
@@ -118,6 +119,20 @@ describe('tools and resources', () => {
         routeAccess['ALL /mcp/agent'],
         needed,
       ),
+  );
+
+  const offers = {
+    prompts: ['prompts/get', { name: 'test.two_steps' }],
+    step: ['resources/read', { uri: `signalbox://guided/${UNKNOWN}/step` }],
+    recap: ['resources/read', { uri: `signalbox://guided/${UNKNOWN}/recap` }],
+  } as const satisfies Record<keyof typeof agentOfferAccess, readonly [string, object]>;
+
+  it.each(Object.entries(agentOfferAccess))(
+    '[V181] [V182] %s at /mcp/agent are open to exactly those with the role %s',
+    (name, needed) => {
+      const [method, params] = offers[name as keyof typeof offers];
+      return row(caller => mcpCell(caller, '/mcp/agent', method, params), routeAccess['ALL /mcp/agent'], needed);
+    },
   );
 
   it.each(Object.entries(operatorResourceAccess))(
