@@ -51,10 +51,11 @@ describe('calls in quick succession', () => {
     const start = value(await tools.start({ workflowId: 'wr.research' }));
     await markOnAndOn(start, [thisProcess(tools)]);
     const next = value(await tools.continue(filledIn(start)));
+    const { checkpointToken = '' } = value(await tools.continue({ stateToken: next.stateToken }));
     const mixed = await Promise.all(
       Array.from({ length: CALLS }, (_, index) =>
         index % 3 === 0
-          ? tools.checkpoint({ checkpointToken: next.checkpointToken ?? '' })
+          ? tools.checkpoint({ checkpointToken })
           : index % 3 === 1
             ? tools.continue(filledIn(next))
             : tools.continue({ stateToken: next.stateToken }),

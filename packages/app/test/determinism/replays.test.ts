@@ -26,7 +26,8 @@ describe('[W170] the same call, a hundred times', () => {
     value(await tools.continue(lacking));
     const fresh = value(await tools.continue({ stateToken: start.stateToken }));
     const next = value(await tools.continue(filledIn(fresh)));
-    const marking = { checkpointToken: next.checkpointToken ?? '', notesMarkdown: 'Half of it.' };
+    const { checkpointToken = '' } = value(await tools.continue({ stateToken: next.stateToken }));
+    const marking = { checkpointToken, notesMarkdown: 'Half of it.' };
     value(await tools.checkpoint(marking));
     const calls: Readonly<Record<string, Call>> = {
       'a start with a key': each => each.start({ workflowId, startKey: 'k' }),

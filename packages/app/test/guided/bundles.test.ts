@@ -26,7 +26,8 @@ const walks: Readonly<Record<string, (tools: GuidedTools) => Promise<StepAnswer>
   'a fork and a checkpoint': async tools => {
     const start = value(await tools.start({ workflowId: 'wr.bug-investigation' }));
     const left = value(await tools.continue(filledIn(start)));
-    value(await tools.checkpoint({ checkpointToken: left.checkpointToken ?? '', notesMarkdown: 'a mark' }));
+    const { checkpointToken = '' } = value(await tools.continue({ stateToken: left.stateToken }));
+    value(await tools.checkpoint({ checkpointToken, notesMarkdown: 'a mark' }));
     const again = value(await tools.continue({ stateToken: start.stateToken }));
     return value(await tools.continue(filledIn(again, { branch: 2 })));
   },

@@ -60,7 +60,8 @@ describe('guided sessions in several processes', () => {
       code: 'TOKEN_SESSION_LOCKED',
       retry: { kind: 'retryable_after_ms' },
     });
-    const marked = await busy.checkpoint({ checkpointToken: next.checkpointToken ?? '' });
+    const { checkpointToken = '' } = value(await busy.continue({ stateToken: next.stateToken }));
+    const marked = await busy.checkpoint({ checkpointToken });
     expect(errorOf(marked).code).toBe('TOKEN_SESSION_LOCKED');
     expect(value(await busy.continue({ stateToken: next.stateToken })).nodeId).toBe(next.nodeId);
     expect(value(await busy.continue(filledIn(start)))).toEqual(next);

@@ -161,9 +161,8 @@ describe('guided sessions', () => {
       value(await tools.continue({ ...call, output })),
     ];
     expect(answers[1]).toEqual(answers[0]);
-    value(
-      await tools.checkpoint({ checkpointToken: answers[0]?.checkpointToken ?? '', notesMarkdown: `Mark: ${SECRET}` }),
-    );
+    const { checkpointToken = '' } = value(await tools.continue({ stateToken: answers[0]?.stateToken ?? '' }));
+    value(await tools.checkpoint({ checkpointToken, notesMarkdown: `Mark: ${SECRET}` }));
     const events = JSON.stringify(eventsOf(directory, start.sessionId));
     expect(events).not.toContain(SECRET);
     expect(events.split(MARK).length).toBeGreaterThan(3);

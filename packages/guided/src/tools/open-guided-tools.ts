@@ -182,7 +182,7 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
       reader,
       tokens,
       situation.value,
-      outcome.kind === 'blocked' ? { kind: 'blocked', blockers: outcome.blockers.blockers } : { kind: 'step' },
+      outcome.kind === 'blocked' ? { kind: 'blocked', blockers: outcome.blockers.blockers } : { kind: 'advanced' },
     );
   }
 
@@ -273,7 +273,7 @@ function checked<K extends keyof GuidedTools, I, T, Rest extends readonly unknow
 function noAck() {
   return invalidCall(
     'continue_workflow: intent is "advance", but ackToken is missing.',
-    'Send the ackToken of the answer that has the stateToken; or send intent "rehydrate" to get a fresh one.',
+    'Send the ackToken of the last answer; or send intent "rehydrate" with the stateToken to get a fresh one.',
     { field: 'ackToken' },
   );
 }

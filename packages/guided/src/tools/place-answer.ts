@@ -81,6 +81,8 @@ export function situationAt(
 
 export type Shown =
   | { readonly kind: 'step'; readonly told?: readonly Warning[] }
+  /** In the middle of a walk: what most agents never use is left out, and a rehydrate has it. */
+  | { readonly kind: 'advanced'; readonly told?: readonly Warning[] }
   /** For an agent that may have lost the conversation. */
   | {
       readonly kind: 'recovered';
@@ -99,7 +101,7 @@ export function placeAnswer(
   const { place, events, node, compiled, state, preferences, context } = situation;
   const { workflowHash } = node.data;
   const { workflowId, name } = compiled;
-  const pending = shownStep(reader, situation, shown.kind === 'recovered');
+  const pending = shownStep(reader, situation, shown.kind);
   if (!pending.ok) return pending;
   const isComplete = state.kind === 'complete';
   const stateToken = tokens.mint({ tokenKind: 'state', ...place, workflowHash });
@@ -107,9 +109,10 @@ export function placeAnswer(
   const ackToken = canGoOn
     ? tokens.mint({ tokenKind: 'ack', ...place, attemptId: nextAttemptId(events, place) })
     : undefined;
-  const checkpointToken = canGoOn
-    ? tokens.mint({ tokenKind: 'checkpoint', ...place, attemptId: nextCheckpointId(events, place) })
-    : undefined;
+  const checkpointToken =
+    canGoOn && shown.kind !== 'advanced'
+      ? tokens.mint({ tokenKind: 'checkpoint', ...place, attemptId: nextCheckpointId(events, place) })
+      : undefined;
   // An agent in the middle of a walk has just handed them in; one that lost the conversation has not.
   const outputs =
     shown.kind === 'recovered'
@@ -186,18 +189,25 @@ interface PendingStep {
 function shownStep(
   reader: SessionReader,
   { place, events, dag, compiled, state, context }: Situation,
-  isRecovered: boolean,
+  kind: Shown['kind'],
 ): Result<PendingStep | null, ErrorEnvelope> {
   if (state.kind !== 'running' || state.pending.kind === 'none') return ok(null);
-  const recovery = isRecovered ? recoveryAt(reader, events, dag, compiled, place.nodeId) : undefined;
+  const recovery = kind === 'recovered' ? recoveryAt(reader, events, dag, compiled, place.nodeId) : undefined;
   if (recovery?.ok === false) return recovery;
   const rendered = renderPrompt(compiled, state, context, recovery?.value);
   if (!rendered.ok) return err(faultOf(place.sessionId, rendered.error));
   const { key, stepId, title, prompt } = rendered.value;
   const step = compiled.steps.find(each => each.stepId === stepId);
   if (step === undefined) return err(contradiction(place.sessionId, `its workflow has no step ${stepId}`));
-  return ok({ step, shown: { stepId, stepInstanceKey: key, title, prompt, provenance: { ...step.provenance } } });
+  const provenance = { ...step.provenance };
+  return ok({
+    step,
+    shown: { stepId, stepInstanceKey: key, title, prompt: kind === 'blocked' ? SAME_PROMPT : prompt, provenance },
+  });
 }
+
+/** An agent whose attempt was blocked has the prompt, and needs the call that shows it again. */
+const SAME_PROMPT = 'The prompt is the same as before; nextCall shows it again.';
 
 /** The next call as a template: everything that the agent decides or writes is in angle brackets, and refused if it stays there. */
 function nextCallAt(
@@ -208,13 +218,13 @@ function nextCallAt(
   isComplete: boolean,
 ): NextCall | null {
   if (isComplete) return null;
-  const named = { workflowId: compiled.workflowId, stateToken };
+  const { workflowId } = compiled;
   if (ackToken === undefined || step === undefined) {
-    return { tool: 'continue_workflow', arguments: { intent: 'rehydrate', ...named } };
+    return { tool: 'continue_workflow', arguments: { intent: 'rehydrate', workflowId, stateToken } };
   }
   const { notesMarkdown, artifacts } = outputTemplate(compiled, step);
   const output = { notesMarkdown, ...(artifacts !== undefined && { artifacts: [...artifacts] }) };
-  return { tool: 'continue_workflow', arguments: { intent: 'advance', ...named, ackToken, output } };
+  return { tool: 'continue_workflow', arguments: { intent: 'advance', workflowId, ackToken, output } };
 }
 
 /** The warnings at a place, from the record. */

@@ -14,7 +14,7 @@ import type { StepAnswer, Warning } from './tool-answers.ts';
 import type { ContinueInput } from './tool-inputs.ts';
 
 /** Fields that would be lost: a rehydration records nothing. */
-const FOR_ADVANCING = ['ackToken', 'output', 'context', 'preferences'] as const;
+const FOR_ADVANCING = ['output', 'context', 'preferences'] as const;
 
 /** Shows a place again, for an agent that lost the conversation. It has only a reader, so it cannot change anything. */
 export async function rehydrate(
@@ -24,8 +24,15 @@ export async function rehydrate(
   baselines: PreferenceBaselines,
   driftOf: (compiled: CompiledWorkflowSnapshotV1, pinned: Digest) => Promise<readonly Warning[]>,
 ): Promise<Result<StepAnswer, ErrorEnvelope>> {
-  const lost = FOR_ADVANCING.find(field => input[field] !== undefined);
-  if (lost !== undefined) return err(notRecorded(lost));
+  const { stateToken, ackToken } = input;
+  // An ackToken alone names its place; beside a stateToken it was meant to hand in.
+  const lost =
+    stateToken !== undefined && ackToken !== undefined
+      ? 'ackToken'
+      : FOR_ADVANCING.find(field => input[field] !== undefined);
+  // Without a token, that it is missing is the first thing to know.
+  const isPlaced = stateToken !== undefined || ackToken !== undefined;
+  if (isPlaced && lost !== undefined) return err(notRecorded(lost));
   const named = placeOfTokens(reader, tokens, input);
   if (!named.ok) return named;
   const { place, view } = named.value;

@@ -9,6 +9,7 @@ import {
   type TokenOf,
   type TokenPayload,
 } from '@signalbox/workflow';
+import { invalidCall } from '../sessions/guided-failures.ts';
 import type { SessionReader, SessionView, Tokens } from '../sessions/session-files.ts';
 import type { CheckpointInput, ContinueInput } from './tool-inputs.ts';
 
@@ -24,16 +25,18 @@ export function placeOfTokens(
   tokens: Tokens,
   { stateToken, ackToken, workflowId }: Pick<ContinueInput, 'stateToken' | 'ackToken' | 'workflowId'>,
 ): Result<TokenPlace & { readonly ack: TokenOf<'ack'> | undefined }, ErrorEnvelope> {
-  const state = tokens.read(stateToken, 'state');
-  if (!state.ok) return state;
+  const state = stateToken === undefined ? undefined : tokens.read(stateToken, 'state');
+  if (state?.ok === false) return state;
   const ack = ackToken === undefined ? undefined : tokens.read(ackToken, 'ack');
   if (ack?.ok === false) return ack;
-  if (ack !== undefined && !samePlace(state.value, ack.value).ok) {
+  if (state !== undefined && ack !== undefined && !samePlace(state.value, ack.value).ok) {
     return err(
       mixedUp(`the stateToken is of ${whoseIs(reader, state.value)}, the ackToken of ${whoseIs(reader, ack.value)}`),
     );
   }
-  const found = placeOf(reader, 'stateToken', state.value, workflowId);
+  const named = state?.value ?? ack?.value;
+  if (named === undefined) return err(noToken());
+  const found = placeOf(reader, state === undefined ? 'ackToken' : 'stateToken', named, workflowId);
   return found.ok ? ok({ ...found.value, ack: ack?.value }) : found;
 }
 
@@ -76,6 +79,14 @@ function whoseIs(reader: SessionReader, { sessionId, runId, nodeId }: TokenPaylo
   const step = state?.ok === true ? derivePendingStep(state.value)?.stepId : undefined;
   const at = step === undefined ? '' : ` at step "${step}"`;
   return `workflow ${dag?.workflow?.workflowId ?? 'unknown'}, run ${runId}${at}`;
+}
+
+function noToken() {
+  return invalidCall(
+    'continue_workflow: neither a stateToken nor an ackToken was sent.',
+    'To hand in the pending step, send the ackToken of the last answer; to see it again, its stateToken. If you have neither, call resume_session.',
+    { field: 'stateToken' },
+  );
 }
 
 function mixedUp(why: string): ErrorEnvelope<'TOKEN_SCOPE_MISMATCH'> {

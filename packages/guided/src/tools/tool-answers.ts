@@ -145,6 +145,7 @@ const place = {
   stateToken: z.string(),
   /** Hands in the pending step. Absent when the workflow is complete or the answer is blocked. */
   ackToken: z.string().optional(),
+  /** Saves unfinished work. Absent, too, in the answer of an advance: a rehydrate has it. */
   checkpointToken: z.string().optional(),
   isComplete: z.boolean(),
   /** The step to do now; null when the workflow is complete. */

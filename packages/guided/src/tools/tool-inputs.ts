@@ -157,15 +157,15 @@ export const startInput = z.strictObject({
 });
 
 export const continueInput = z.strictObject({
-  stateToken: token('Your current place: the stateToken of the last answer, unchanged.'),
+  stateToken: token('A place: the stateToken of an answer, unchanged. Not needed with an ackToken.').optional(),
   ackToken: token(
-    'The ackToken of the same answer. With it the pending step is handed in; without it nothing changes.',
+    'The ackToken of the last answer, unchanged. With it the pending step is handed in; without it nothing changes.',
   ).optional(),
   intent: z
     .enum(['advance', 'rehydrate'])
     .optional()
     .describe(
-      'advance: hand in the pending step; needs the ackToken. rehydrate: only show the step again, with fresh tokens; changes nothing. Defaults to advance if there is an ackToken.',
+      'advance: hand in the pending step; needs the ackToken. rehydrate: only show the step again, with fresh tokens; changes nothing; either token names the place. Defaults to advance if there is an ackToken.',
     ),
   outputIds: z
     .array(id)

@@ -54,9 +54,8 @@ export const answerTexts = {
     ]);
   },
 
-  start: (answer: StepAnswer) => stepText(answer, true),
-  // A rehydrate lists outputs.
-  continue: (answer: StepAnswer) => stepText(answer, answer.outputs !== undefined),
+  start: stepText,
+  continue: stepText,
 
   checkpoint(answer: CheckpointAnswer): string {
     return paragraphs([
@@ -91,7 +90,7 @@ export const answerTexts = {
   },
 } as const;
 
-function stepText(answer: StepAnswer, savesWork: boolean): string {
+function stepText(answer: StepAnswer): string {
   const { nextCall } = answer;
   const call = nextCall === null ? '' : `\n${callText(nextCall.tool, nextCall.arguments)}`;
   return paragraphs([
@@ -100,7 +99,7 @@ function stepText(answer: StepAnswer, savesWork: boolean): string {
       `BLOCKED. Nothing moved: ${answer.pending?.title ?? 'the step'} is still the current step.`,
     answer.kind === 'blocked' ? blockersText(answer.blockers) : pendingText(answer),
     answer.kind === 'blocked' ? `${wayOnText(answer)}${call}` : `${intentText(answer)}${call}`,
-    answer.kind === 'ok' && savesWork && checkpointText(answer),
+    answer.kind === 'ok' && checkpointText(answer),
     answer.kind === 'ok' && outputsText(answer),
     // Blockers are recorded as gaps too, and were just listed.
     answer.kind === 'ok' && gapsText(answer),
@@ -108,7 +107,7 @@ function stepText(answer: StepAnswer, savesWork: boolean): string {
   ]);
 }
 
-/** How to save unfinished work. A plain advance leaves it out: its token is long, and a rehydrate has it. */
+/** How to save unfinished work. */
 function checkpointText({ checkpointToken, workflow }: StepAnswer): string | false {
   if (checkpointToken === undefined) return false;
   const call = { workflowId: workflow.workflowId, checkpointToken, notesMarkdown: '<notes to remember>' };

@@ -70,13 +70,12 @@ Next: do what pending.prompt says, then continue_workflow as nextCall shows. Do 
     title: 'Continue a workflow',
     annotations: adds,
     template: {
-      stateToken: '<stateToken of the last answer>',
       ackToken: '<ackToken of the last answer>',
       output: { notesMarkdown: '<what you did in this step, in markdown>' },
     },
     description: `Hands in the pending step and returns the next one; or, without an ackToken, shows the current step again.
-- advance, when the step is done: stateToken and ackToken of the same answer, unchanged, and output. A <placeholder> left in it is refused.
-- rehydrate, when you lost the prompt, the chat was rewound, or you need a fresh ackToken: only the stateToken. Nothing is recorded. It recaps earlier steps and lists outputs; outputIds shows those whole.
+- advance, when the step is done: the ackToken of the last answer, unchanged, and output. A <placeholder> left in it is refused.
+- rehydrate, when you lost the prompt, the chat was rewound, or you need a fresh ackToken: only the stateToken, or intent "rehydrate" and the ackToken. Nothing is recorded. It recaps earlier steps and lists outputs; outputIds shows those whole.
 In output, report what the step cannot settle: needsFromUser, capabilityObservations, divergences, corrections of earlier output.
 nextIntent: perform_pending_then_continue = do the step, hand it in; await_user_confirmation = only a person can approve it: hand in what you would do and tell them the decision in the answer; neither your word nor theirs in the chat counts; rehydrate_only = nothing can be handed in from this answer; complete = finished.
 Blocked: nothing moved. Fix what blockers say, rehydrate for a fresh ackToken, hand in again; the old ackToken repeats the old answer. A question to the person is settled only by their answer.

@@ -12,7 +12,7 @@ export function scriptedGuided(changes: Partial<GuidedTools> = {}): GuidedTools 
     start: async ({ workflowId }) =>
       workflowId === workflow.workflowId ? ok(at(0)) : { ok: false, error: unknown(workflowId) },
     continue: async ({ stateToken, ackToken }) => {
-      const step = Number(/^st\.(\d)$/.exec(stateToken)?.[1] ?? 9);
+      const step = Number(/^st\.(\d)$/.exec(stateToken ?? '')?.[1] ?? 9);
       if (step > 2) return { ok: false, error: foreign };
       return ok(at(ackToken === undefined ? step : step + 1));
     },

@@ -60,7 +60,7 @@ export function renderPrompt(
       recovery?.branches?.map(({ notes }) => notes),
     ),
     outputRequirements(index, step, pending.loopPath, seen, effort),
-    step.notesRequired && NOTES,
+    step.notesRequired && (isFirst ? NOTES : NOTES_AGAIN),
     recovery && recoveryText(recovery),
   ];
   const prompt = parts.filter(part => typeof part === 'string' && part !== '').join('\n\n');
@@ -76,6 +76,9 @@ const NOTES = [
   'NOTES: send output.notesMarkdown for this step alone; do not repeat the notes of earlier steps.',
   'In 10 to 30 lines of Markdown: what you did and decided, what you produced (files, paths, numbers), what is notable (risks, open questions, what you left out).',
 ].join('\n');
+
+/** For an agent that has read the whole at an earlier step. */
+const NOTES_AGAIN = 'NOTES: send output.notesMarkdown for this step alone, in 10 to 30 lines.';
 
 function turnText(index: WorkflowIndex, loopPath: readonly LoopTurn[]): string | undefined {
   const turns = loopPath.map(({ loopId, iteration }) => {
