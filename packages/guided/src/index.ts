@@ -36,11 +36,15 @@ export {
   autonomy,
   riskPolicy,
 } from './tools/tool-inputs.ts';
+export { type HashInput, hashInputs } from './workflows/hash-inputs.ts';
 export {
   listBuiltins,
   previewWorkflow,
   renamedSource,
   workflowSource,
 } from './workflows/workflow-authoring.ts';
-export { type CheckedWorkflow, checkWorkflow } from './workflows/workflow-check.ts';
+export { type CheckedWorkflow, checkSource, checkWorkflow } from './workflows/workflow-check.ts';
+export { copyWorkflow, isOwnId, saveWorkflow } from './workflows/workflow-editing.ts';
+export { type AppliedFix, fixedSource } from './workflows/workflow-fixes.ts';
+export { type WorkflowSnippet, withSnippet, workflowSnippets } from './workflows/workflow-snippets.ts';
 export { trialScript, tryWorkflow } from './workflows/workflow-trial.ts';

@@ -15,7 +15,7 @@ export {
 } from './compile/compiled-workflow.ts';
 
 export { limits as workflowLimits } from './compile/limits.ts';
-export { type CompileMode, type ProblemCode, problemCodes } from './compile/problem.ts';
+export { type CompileMode, namedFix, type ProblemCode, problemCodes, type WorkflowProblem } from './compile/problem.ts';
 export { type Routines, readRoutines } from './compile/routines.ts';
 export { shapeFaults } from './compile/shape-check.ts';
 export { sourceJsonSchema } from './compile/source-schema.ts';

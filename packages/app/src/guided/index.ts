@@ -4,6 +4,7 @@ export type {
   GuidedRuns,
   GuidedSessions,
   GuidedTools,
+  HashInput,
   InspectAnswer,
   ListAnswer,
   NodeDetail,
@@ -15,10 +16,15 @@ export type {
   TokenKey,
   WaitingGap,
   Warning,
+  WorkflowSnippet,
 } from '@signalbox/guided';
 export {
+  checkSource,
   checkWorkflow,
+  fixedSource,
   guidedSchemas,
+  hashInputs,
+  isOwnId,
   listBuiltins,
   listTokenKeys,
   previewWorkflow,
@@ -26,6 +32,8 @@ export {
   rotateTokenKeys,
   trialScript,
   tryWorkflow,
+  withSnippet,
+  workflowSnippets,
   workflowSource,
 } from '@signalbox/guided';
 export type { SessionId } from '@signalbox/model';

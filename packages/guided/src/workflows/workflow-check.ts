@@ -42,6 +42,15 @@ export async function checkWorkflow(
   return ok(compileWorkflow(read.value.source, { hasher: nodeHasher, routines, sourceKind, mode }));
 }
 
+/** Compiles a source that is in no file yet, as a project's own. */
+export async function checkSource(
+  source: unknown,
+  { directories, mode }: WorkflowCheckOptions,
+): Promise<CheckedWorkflow> {
+  const { routines } = await openWorkflowLibrary({ hasher: nodeHasher, places: directories }).discover();
+  return compileWorkflow(source, { hasher: nodeHasher, routines, sourceKind: 'project', mode });
+}
+
 /** Ids have neither separators nor this extension. */
 function isFile(target: string): boolean {
   return target.includes('/') || target.includes(path.sep) || target.endsWith('.json');

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { type ErrorEnvelope, usageError } from '@signalbox/app';
 import {
   checkWorkflow,
+  isOwnId,
   listBuiltins,
   openGuidedTools,
-  previewWorkflow,
   renamedSource,
   sourceJsonSchema,
   trialScript,
@@ -18,9 +18,9 @@ import type { Command } from 'commander';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { paintOf, shown, type Terminal } from '../terminal.ts';
 import { describeCheck, reportOf } from './workflow-check-report.ts';
-import { WORKFLOWS_OPTION, type WorkflowFlags, workflowPlaces } from './workflow-places.ts';
+import { remoteRefusal, WORKFLOWS_OPTION, type WorkflowFlags, workflowPlaces } from './workflow-places.ts';
 
-type Answer = <F extends WorkflowFlags>(flags: F, act: () => Promise<ExitCode | ErrorEnvelope>) => Promise<void>;
+export type Answer = <F extends WorkflowFlags>(flags: F, act: () => Promise<ExitCode | ErrorEnvelope>) => Promise<void>;
 
 interface ToFlags extends WorkflowFlags {
   readonly to?: string;
@@ -28,9 +28,6 @@ interface ToFlags extends WorkflowFlags {
 
 const TO_OPTION = ['--to <dir>', 'write there instead of .signalbox/workflows'] as const;
 const folderOf = ({ to }: ToFlags) => path.resolve(to ?? path.join('.signalbox', 'workflows'));
-
-/** Ids that authors may give: a namespace of their own. */
-const OWN_ID = /^(?!wr\.)[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*$/;
 
 /** The subcommands for people who write workflows. */
 export function defineAuthoring(command: Command, terminal: Terminal, answer: Answer): void {
@@ -76,7 +73,7 @@ export function defineAuthoring(command: Command, terminal: Terminal, answer: An
     .option('--json', 'print the file name as JSON')
     .action((id: string, flags: ToFlags & NewFlags) =>
       answer(flags, async () => {
-        if (!OWN_ID.test(id)) return notOwn(id);
+        if (!isOwnId(id)) return notOwn(id);
         const saved = save(flags, `${id.slice(id.indexOf('.') + 1)}.json`, firstWorkflow(id, flags));
         if (saved === exitCodes.done) writeSchema(path.resolve(folderOf(flags), SCHEMA_REF));
         return saved;
@@ -92,7 +89,7 @@ export function defineAuthoring(command: Command, terminal: Terminal, answer: An
     .option('--json', 'print the file name as JSON')
     .action((id: string, newId: string, flags: ToFlags) =>
       answer(flags, async () => {
-        if (!OWN_ID.test(newId)) return notOwn(newId);
+        if (!isOwnId(newId)) return notOwn(newId);
         const found = await workflowSource(id, workflowPlaces(flags.workflows));
         if (!found.ok) return found.error;
         const { source, isRoutine } = found.value;
@@ -115,37 +112,6 @@ export function defineAuthoring(command: Command, terminal: Terminal, answer: An
     .option('--json', 'print one JSON object per file')
     .action((directory: string, flags: ToFlags & { readonly namespace: string }) =>
       answer(flags, () => importAll(directory, flags)),
-    );
-
-  command
-    .command('preview <file|id>')
-    .summary('show every prompt as an agent would see it, with its size')
-    .description('Shows every prompt as an agent would see it in the first turn of its loops, with its size in tokens.')
-    .option('--context <json>', 'the context that the prompts read', '{}')
-    .option('--sizes', 'only titles and sizes')
-    .option(...WORKFLOWS_OPTION)
-    .option('--json', 'print one JSON object per step')
-    .action((target: string, flags: WorkflowFlags & { readonly context: string; readonly sizes?: boolean }) =>
-      answer(flags, async () => {
-        const context = parsed(flags.context);
-        if (context === undefined) return usageError('--context is not a JSON object.', "For example --context '{}'.");
-        const checked = await checkWorkflow(target, { directories: workflowPlaces(flags.workflows), mode: 'load' });
-        if (!checked.ok) return checked.error;
-        if (!checked.value.ok) {
-          terminal.complain(describeCheck(target, reportOf(checked.value), paintOf(terminal)));
-          return exitCodes.failed;
-        }
-        const { snapshot, workflowHash } = checked.value.value;
-        const steps = previewWorkflow(snapshot, context as never);
-        for (const step of steps) {
-          const where = [...step.loops, step.stepId].join(' / ');
-          const head = paintOf(terminal).strong(`# ${shown(step.title)} (${where}), about ${step.tokens} tokens`);
-          terminal.print(flags.json ? JSON.stringify(step) : flags.sizes ? head : `${head}\n\n${step.prompt}\n`);
-        }
-        const total = steps.reduce((sum, { tokens }) => sum + tokens, 0);
-        if (!flags.json) terminal.print(`${steps.length} steps, about ${total} tokens; ${workflowHash}`);
-        return exitCodes.done;
-      }),
     );
 
   command
@@ -177,6 +143,8 @@ export function defineAuthoring(command: Command, terminal: Terminal, answer: An
   }
 
   async function importAll(directory: string, flags: ToFlags & { readonly namespace: string }) {
+    const remote = remoteRefusal(directory);
+    if (remote !== undefined) return remote;
     if (!existsSync(directory))
       return usageError(`There is no directory ${directory}.`, 'Name a folder of workflow files.');
     const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
@@ -186,7 +154,7 @@ export function defineAuthoring(command: Command, terminal: Terminal, answer: An
     const names = new Map(
       sources.flatMap(({ source }) => {
         const id = (source as { readonly id?: unknown } | undefined)?.id;
-        if (typeof id !== 'string' || OWN_ID.test(id)) return [];
+        if (typeof id !== 'string' || isOwnId(id)) return [];
         return [
           [
             id,
@@ -314,7 +282,7 @@ function notOwn(id: string): ErrorEnvelope {
   );
 }
 
-function parsed(text: string): object | undefined {
+export function parsed(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;

@@ -1,19 +1,21 @@
-import { type ErrorEnvelope, usageError } from '@signalbox/app';
-import { checkWorkflow, configOf, guidedPreferences, readAppliedConfig } from '@signalbox/app/guided';
+import { usageError } from '@signalbox/app';
+import { checkWorkflow, configOf, guidedPreferences, hashInputs, readAppliedConfig } from '@signalbox/app/guided';
 import manifest from '../../package.json' with { type: 'json' };
 import type { DefineCommand } from '../command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-directory-option.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
+import { exitCodeOf, exitCodes } from '../exit-code.ts';
 import { paintOf, reportError, shown } from '../terminal.ts';
-import { defineAuthoring } from './authoring-commands.ts';
+import { type Answer, defineAuthoring } from './authoring-commands.ts';
+import { defineChecks } from './check-commands.ts';
+import { defineSnippets } from './snippet-command.ts';
 import { describeCheck, reportOf } from './workflow-check-report.ts';
 import { configReport, describeConfig } from './workflow-config.ts';
 import { describeInspection } from './workflow-inspection.ts';
 import { describeList, withStatus, workflowTools } from './workflow-list.ts';
 import { missingPlace, WORKFLOWS_OPTION, type WorkflowFlags, workflowPlaces } from './workflow-places.ts';
 
-export const defineWorkflow: DefineCommand = (command, { terminal, end }) => {
-  const answer = async (flags: WorkflowFlags, act: () => Promise<ExitCode | ErrorEnvelope>) => {
+export const defineWorkflow: DefineCommand = (command, { terminal, signals, end }) => {
+  const answer: Answer = async (flags, act) => {
     const outcome = missingPlace(flags.workflows) ?? (await act());
     if (typeof outcome === 'number') return end(outcome);
     reportError(terminal, outcome, flags.json ?? false);
@@ -31,7 +33,9 @@ Examples:
   $ signalbox workflow list --workflows ./flows --json
   $ signalbox workflow new team.triage --step Reproduce --step Locate --step Report
   $ signalbox workflow copy wr.code-review team.review
-  $ signalbox workflow validate ./flows/triage.json --strict
+  $ signalbox workflow validate ./flows/triage.json --strict --watch
+  $ signalbox workflow validate ./flows/triage.json --fix
+  $ signalbox workflow snippets while --into ./flows/triage.json
   $ signalbox workflow preview ./flows/triage.json --sizes
   $ signalbox workflow test ./flows/triage.json --answers ./flows/triage.answers.json
   $ signalbox workflow compile ./flows/triage.json > triage.compiled.json
@@ -43,6 +47,8 @@ Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
       end(exitCodes.usage);
     });
 
+  defineChecks(command, { terminal, signals, answer });
+  defineSnippets(command, terminal, answer);
   defineAuthoring(command, terminal, answer);
 
   command
@@ -67,8 +73,10 @@ Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
 
   command
     .command('inspect <id>')
-    .summary('show a workflow: its purpose, requirements and steps')
-    .description('Shows a workflow as an agent can see it before starting: its purpose, requirements and steps.')
+    .summary('show a workflow: its purpose, requirements, steps, and what its hash covers')
+    .description(
+      'Shows a workflow as an agent can see it before starting: its purpose, requirements and steps; and what its hash covers, to which runs are pinned.',
+    )
     .option(...WORKFLOWS_OPTION)
     .option('--json', 'print JSON')
     .action((workflowId: string, flags: WorkflowFlags) =>
@@ -76,26 +84,14 @@ Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
         const inspected = await workflowTools(flags.workflows).inspect({ workflowId });
         if (!inspected.ok) return inspected.error;
         const { nextCall: _, ...rest } = inspected.value;
-        terminal.print(flags.json ? JSON.stringify(rest) : describeInspection(inspected.value, paintOf(terminal)));
+        const checked = await checkWorkflow(workflowId, { directories: workflowPlaces(flags.workflows), mode: 'load' });
+        const hashed = checked.ok && checked.value.ok ? hashInputs(checked.value.value.snapshot) : [];
+        terminal.print(
+          flags.json
+            ? JSON.stringify({ ...rest, hashed })
+            : describeInspection(inspected.value, hashed, paintOf(terminal)),
+        );
         return exitCodes.done;
-      }),
-    );
-
-  command
-    .command('validate <file|id>')
-    .summary('report every problem of a workflow, its place and its fix')
-    .description('Reports every problem of a workflow, with its place in the file and its fix.')
-    .option('--strict', 'for authors: unknown fields and ids without a namespace are errors')
-    .option(...WORKFLOWS_OPTION)
-    .option('--json', 'print the report as JSON')
-    .action((target: string, flags: WorkflowFlags & { readonly strict?: boolean }) =>
-      answer(flags, async () => {
-        const mode = flags.strict ? 'strict' : 'load';
-        const checked = await checkWorkflow(target, { directories: workflowPlaces(flags.workflows), mode });
-        if (!checked.ok) return checked.error;
-        const report = reportOf(checked.value);
-        terminal.print(flags.json ? JSON.stringify(report) : describeCheck(target, report, paintOf(terminal)));
-        return report.ok ? exitCodes.done : exitCodes.failed;
       }),
     );
 

@@ -29,8 +29,27 @@ export function workflowPlaces(asked: readonly string[] = []): Places {
   ];
 }
 
+/**
+ * Refuses a source that is elsewhere: a server, a repository or a package. What a run is pinned to must be read from a file that a person
+ * has brought here and can look at.
+ */
+export function remoteRefusal(named: string): ErrorEnvelope | undefined {
+  const kind = /^(https?|ssh|ftp):\/\/|^git@/i.test(named)
+    ? 'on a server'
+    : /^(npm|plugin|github|git):/i.test(named)
+      ? 'in a package'
+      : undefined;
+  if (kind === undefined) return undefined;
+  return usageError(
+    `${named} is ${kind}, and workflows are read from files of this machine only.`,
+    'Fetch it yourself (git clone, npm pack, curl), look at it, and bring it over with "signalbox workflow import DIR".',
+  );
+}
+
 /** A missing directory is an error only if the user named it. */
 export function missingPlace(asked: readonly string[] = []): ErrorEnvelope | undefined {
+  const [remote] = asked.flatMap(each => remoteRefusal(each) ?? []);
+  if (remote !== undefined) return remote;
   const missing = asked.find(directory => !existsSync(directory));
   return missing === undefined
     ? undefined

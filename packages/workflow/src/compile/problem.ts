@@ -65,6 +65,25 @@ export interface WorkflowProblem {
   readonly suggestion: string;
 }
 
+/** What a suggestion that names one value says to do. */
+export interface NamedFix {
+  readonly kind: 'rename_field' | 'replace_value';
+  readonly to: string;
+}
+
+/** Undefined if the suggestion leaves the author a choice. */
+export function namedFix({ code, suggestion }: Pick<WorkflowProblem, 'code' | 'suggestion'>): NamedFix | undefined {
+  const to =
+    /^(?:Did you mean|Call it|Remove it, or write) "([^"]+)"/.exec(suggestion)?.[1] ?? newIdIn(code, suggestion);
+  if (to === undefined) return undefined;
+  return { kind: code === 'unknown_field' ? 'rename_field' : 'replace_value', to };
+}
+
+function newIdIn(code: ProblemCode, suggestion: string): string | undefined {
+  if (code !== 'legacy_id' && code !== 'reserved_namespace') return undefined;
+  return /"(project\.[a-z][a-z0-9_-]*)"/.exec(suggestion)?.[1];
+}
+
 /** `strict` is for authors: it turns the loader's warnings, kept for existing files, into errors. */
 export type CompileMode = 'load' | 'strict';
 

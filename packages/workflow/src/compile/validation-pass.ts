@@ -12,13 +12,15 @@ export function compileValidation(
   addCondition: (condition: SourceCondition) => string,
 ): ValidationExpression {
   const expression: ValidationExpression = isList(source) ? { kind: 'all', of: source.map(compile) } : compile(source);
-  const rules = rulesOf(expression);
-  const [only] = rules;
-  if (rules.length === 1 && only?.test === 'contains' && isFlag(only.value)) {
+  const flags = rulesOf(expression).map(flagOf);
+  if (flags.length > 0 && flags.every(flag => flag !== undefined)) {
+    const said = flags.map(flag => JSON.stringify(flag)).join(', ');
     problems.add(
       'flag_only_validation',
       place(source),
-      `The only check is for the words ${JSON.stringify(only.value)}, which can be written without doing the work.`,
+      flags.length === 1
+        ? `The only check is for the words ${said}, which can be written without doing the work.`
+        : `All checks are for words (${said}), which can be written without doing the work.`,
       'Check for evidence: numbered findings, file and line, a length; or ask for a typed artifact with outputContract.',
     );
   }
@@ -103,9 +105,16 @@ function rulesOf(expression: ValidationExpression): readonly Extract<ValidationE
   }
 }
 
-/** A bare word, or a word asserted to be true. */
+/** The words of a rule that they alone satisfy: a bare word, or a word asserted to be true; as a text or as a pattern of it. */
+function flagOf(rule: Extract<ValidationExpression, { kind: 'rule' }>): string | undefined {
+  if (rule.test === 'contains') return isFlag(rule.value) ? rule.value : undefined;
+  if (rule.test !== 'regex') return undefined;
+  const said = rule.pattern.replaceAll(/\\s[*+?]?|\\b|[\^$]/g, ' ').trim();
+  return isFlag(said) ? said : undefined;
+}
+
 function isFlag(value: string): boolean {
-  return /^\s*[\w-]+\s*(?:[=:]\s*true\s*)?$/i.test(value);
+  return /^\s*[\w-]+\s*(?:[=:]\s*(?:true|yes|done)\s*)?$/i.test(value);
 }
 
 function defaultMessage(test: ValidationTest): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/compile/limits.ts';
-import { problemCodes } from '../../src/index.ts';
+import { namedFix, problemCodes } from '../../src/index.ts';
 import { compile, problemsOf, snapshotOf, stepOf, workflowOf } from './sources.ts';
 
 describe('[W5] the report', () => {
@@ -187,4 +187,27 @@ describe('[W7] what is too much', () => {
       limits.problems + 1,
     );
   });
+});
+
+it('[W208] only a suggestion that names one value is a fix', () => {
+  const source = {
+    ...workflowOf([
+      stepOf('A B', { promt: 'p', outputContract: { contractRef: 'wr.contracts.review_verdic' } }),
+      stepOf('c', { nothingLikeIt: 1, outputContract: { contractRef: 'team.contracts.mine' } }),
+    ]),
+    id: 'wr.mine',
+  };
+  const compiled = compile(source);
+  if (compiled.ok) throw new Error('it compiles');
+  const fixes = compiled.error.problems.map(problem => [problem.path, namedFix(problem)]);
+  expect(fixes).toEqual(
+    [
+      ['/id', { kind: 'replace_value', to: 'project.mine' }],
+      ['/steps/0/id', { kind: 'replace_value', to: 'a-b' }],
+      ['/steps/0/outputContract/contractRef', { kind: 'replace_value', to: 'wr.contracts.review_verdict' }],
+      ['/steps/0/promt', { kind: 'rename_field', to: 'prompt' }],
+      ['/steps/1/nothingLikeIt', undefined],
+      ['/steps/1/outputContract/contractRef', undefined],
+    ].sort(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
+  );
 });

@@ -162,6 +162,28 @@ describe('[W19] validation criteria', () => {
     expect(problemsOf(flag('Finding 1: '))).toEqual([]);
   });
 
+  it('[W207] that are all flags are warned of, however they are written', () => {
+    const codes = (...rules: readonly object[]) =>
+      problemsOf(workflowOf([stepOf('s', { validationCriteria: rules })])).map(([code]) => code);
+    const contains = (value: string) => ({ type: 'contains', value });
+    const regex = (pattern: string) => ({ type: 'regex', pattern });
+    for (const rules of [
+      [contains('done'), contains('reviewed: true')],
+      [regex('^\\s*analysisComplete\\s*=\\s*true\\s*$')],
+      [{ or: [contains('done'), regex('\\bfinished\\b')] }],
+      [{ not: contains('pending') }],
+    ]) {
+      expect([rules, codes(...rules)]).toEqual([rules, ['flag_only_validation']]);
+    }
+    for (const rules of [
+      [contains('done'), { type: 'length', min: 80 }],
+      [regex('Finding \\d+:')],
+      [contains('done'), regex('src/\\S+:\\d+')],
+    ]) {
+      expect([rules, codes(...rules)]).toEqual([rules, []]);
+    }
+  });
+
   it('with a schema of their own become a shape, with a warning', () => {
     const schema = {
       type: 'object',
