@@ -151,15 +151,75 @@ describe.each([
     const third = await handIn(client, fresh, 'EVIDENCE: it opens the door. I tried it twice.');
     expect(third).toMatchObject({ kind: 'ok', pending: { stepId: 'tell' } });
 
+    expect(third.checkpointToken).toBeUndefined();
+    const shown = await step(client, 'continue_workflow', { stateToken: third.stateToken });
     const saved = await client.callTool({
       name: 'checkpoint_workflow',
-      arguments: { checkpointToken: third.checkpointToken, notesMarkdown: 'Half of it is told.' },
+      arguments: { checkpointToken: shown.checkpointToken, notesMarkdown: 'Half of it is told.' },
     });
     const { stateToken, ackToken } = guidedSchemas.checkpoint.answer.parse(saved.structuredContent);
     const output = { notesMarkdown: 'I told the person that the key is under the mat.' };
     const last = await step(client, 'continue_workflow', { stateToken, ackToken, output });
     expect(last).toMatchObject({ kind: 'ok', isComplete: true, pending: null, nextIntent: 'complete', nextCall: null });
   });
+
+  it.each(versions)(
+    '[V353] [V354] a person begins with a prompt and looks at the step and the recap, with %s',
+    async version => {
+      const client = await connect(newPlace(), version);
+      const { prompts } = await client.listPrompts();
+      expect(prompts.find(({ name }) => name === 'project.find')).toMatchObject({
+        title: 'Find and tell',
+        description: 'Finds something and tells it.',
+        arguments: [{ name: 'goal', required: false }],
+      });
+      const prompt = await client.getPrompt({ name: 'project.find', arguments: { goal: 'Find my "key".' } });
+      expect(prompt.messages).toHaveLength(1);
+      const [message] = prompt.messages;
+      const asked = message?.content.type === 'text' ? message.content.text : '';
+      expect(asked).toContain('What I want: Find my "key".');
+      const call = /^start_workflow (\{.*\})$/m.exec(asked)?.[1] ?? '';
+      expect(JSON.parse(call)).toEqual({ workflowId: 'project.find', context: { goal: 'Find my "key".' } });
+      await expect(client.getPrompt({ name: 'project.nothing' })).rejects.toThrow('project.nothing');
+      await expect(client.getPrompt({ name: 'project.find', arguments: { path: 'x' } })).rejects.toThrow(
+        'Prompts of workflows have no argument path. The only one is "goal".',
+      );
+
+      const started = await step(client, 'start_workflow', JSON.parse(call));
+      const at = (kind: string) => `signalbox://guided/${started.runId}/${kind}`;
+      const read = async (kind: string) => {
+        const [content] = (await client.readResource({ uri: at(kind) })).contents;
+        return content !== undefined && 'text' in content ? content.text : '';
+      };
+      expect(await read('recap')).toContain('Nothing was handed in yet.');
+      await handIn(client, started, 'I found the key under the mat.\n\nIt was wet.');
+      const { resources } = await client.listResources();
+      expect(resources.filter(({ uri }) => uri.includes(started.runId))).toMatchObject([
+        { uri: at('step'), title: 'Find and tell: Check it', mimeType: 'text/markdown' },
+        { uri: at('recap'), title: 'Find and tell: recap' },
+      ]);
+      expect((await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+        'signalbox://guided/{run}/step',
+        'signalbox://guided/{run}/recap',
+      ]);
+      expect(await read('recap')).toContain('I found the key under the mat.\n\nIt was wet.');
+      const shown = await read('step');
+      expect(shown).toContain('# Check it\n\nCheck what you found.');
+      expect(await read('step')).toBe(shown);
+      // Reading recorded nothing: the call that it shows is that of a rehydrate, and hands the step in.
+      const next = JSON.parse(/^continue_workflow (\{.*\})$/m.exec(shown)?.[1] ?? '');
+      const handed = await step(client, 'continue_workflow', {
+        ...next,
+        output: { notesMarkdown: 'EVIDENCE: it opens the door. I tried it twice.' },
+      });
+      expect(handed).toMatchObject({ kind: 'ok', pending: { stepId: 'tell' } });
+      const other = 'signalbox://guided/01890000-0000-7000-8000-000000000001/step';
+      await expect(client.readResource({ uri: other })).rejects.toThrow('find an older run with resume_session');
+      for (const uri of [`${at('step')}/more`, 'signalbox://executions', 'file:///etc/passwd']) {
+        await expect(client.readResource({ uri })).rejects.toThrow(`There is no resource ${uri}.`);
+      }
+    },
+  );
 });
 
 describe('signalbox mcp', () => {

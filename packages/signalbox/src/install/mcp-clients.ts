@@ -19,6 +19,9 @@ export interface McpClient {
 const bearer = (variable: string) => ({ Authorization: `Bearer ${variable}` });
 const stdio = ({ command, args }: Extract<McpTarget, { kind: 'stdio' }>) => ({ command, args: [...args] });
 
+/** Some clients wait only seconds for a server to start; npx may have to fetch the program first. */
+const START_MS = 60_000;
+
 /** One row a client: a new one does not compile until it is whole. */
 export const mcpClients = {
   claude: {
@@ -55,7 +58,9 @@ export const mcpClients = {
     format: 'toml',
     member: 'mcp_servers',
     entry: target =>
-      target.kind === 'stdio' ? stdio(target) : { url: target.url, bearer_token_env_var: target.tokenVariable },
+      target.kind === 'stdio'
+        ? { ...stdio(target), startup_timeout_sec: START_MS / 1_000 }
+        : { url: target.url, bearer_token_env_var: target.tokenVariable },
   },
   gemini: {
     title: 'Gemini CLI',
@@ -64,6 +69,16 @@ export const mcpClients = {
     member: 'mcpServers',
     entry: target =>
       target.kind === 'stdio' ? stdio(target) : { httpUrl: target.url, headers: bearer(`$${target.tokenVariable}`) },
+  },
+  opencode: {
+    title: 'opencode',
+    file: ({ project }) => path.join(project, 'opencode.json'),
+    format: 'json',
+    member: 'mcp',
+    entry: target =>
+      target.kind === 'stdio'
+        ? { type: 'local', command: [target.command, ...target.args], enabled: true, timeout: START_MS }
+        : { type: 'remote', url: target.url, headers: bearer(`{env:${target.tokenVariable}}`), enabled: true },
   },
   zed: {
     title: 'Zed',
