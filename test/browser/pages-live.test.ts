@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { guidedSchemas, type StepAnswer } from '@signalbox/app/guided';
@@ -315,6 +315,59 @@ describe('a changed workflow', () => {
     await page.getByLabel('Proposed').getByText('Look around twice').first().waitFor();
     await page.getByRole('region', { name: 'Pinned', exact: true }).getByText('"Look"').first().waitFor();
     expect(complaints).toEqual([]);
+  });
+});
+
+describe('changing a workflow', () => {
+  it('[K103] [K104] copies a bundled one, checks what is typed, saves it, and notices another change of the file', async () => {
+    await open('/workflows?workflow=wr.code-review');
+    await isShown('It comes with the program and stays as it is. Copy it to change it.');
+    const copy = page.getByRole('form', { name: 'Copy wr.code-review' });
+    await copy.getByLabel('Id of the copy').fill('wr.mine');
+    await copy.getByRole('button', { name: 'Copy' }).click();
+    await copy.getByText('Could not copy the workflow').waitFor();
+    await copy.getByLabel('Id of the copy').fill('team.looked_at');
+    await copy.getByRole('button', { name: 'Copy' }).click();
+    await page.waitForURL(/workflow=team\.looked_at/);
+    await page.getByRole('button', { name: 'Edit the source' }).click();
+
+    const editor = page.getByRole('region', { name: 'Source of team.looked_at' });
+    const field = editor.getByLabel('Source', { exact: true });
+    const save = editor.getByRole('button', { name: 'Save' });
+    await editor.getByText('It can be run: sha256:').waitFor();
+    const whole = JSON.parse(await field.inputValue());
+    await field.fill('{ "id": ');
+    await editor.getByText('Not JSON:').waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    await field.fill(JSON.stringify({ ...whole, steps: [] }));
+    await editor.getByText('It cannot be run.').waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    await editor.getByText('Fields', { exact: true }).click();
+    await field.fill('{}');
+    await field.press('ArrowLeft');
+    await editor.getByRole('button', { name: 'metaGuidance', exact: true }).click();
+    expect(JSON.parse(await field.inputValue())).toEqual({ metaGuidance: '' });
+    const faults = await faultsOf(page);
+    expect(faults).toEqual([]);
+
+    await field.fill(JSON.stringify({ ...whole, name: 'Looked at' }));
+    await editor.getByText('It can be run: sha256:').waitFor();
+    await editor.getByRole('button', { name: 'Show changes' }).click();
+    await editor.getByLabel('Proposed').getByText('Looked at').first().waitFor();
+    await save.click();
+    const file = path.join(live.workflows, 'looked_at.json');
+    await page.getByRole('region', { name: 'Compiled', exact: true }).getByText('"Looked at"').first().waitFor();
+    expect(JSON.parse(readFileSync(file, 'utf8')).name).toBe('Looked at');
+
+    writeFileSync(file, JSON.stringify({ ...whole, name: 'Changed elsewhere' }));
+    await field.fill(JSON.stringify({ ...whole, name: 'Mine' }));
+    await editor.getByText('It can be run: sha256:').waitFor();
+    await save.click();
+    await editor.getByText('Could not save the workflow').waitFor();
+    await editor.getByRole('button', { name: 'Read the file again' }).click();
+    await editor.getByRole('button', { name: 'Load it' }).click();
+    expect(JSON.parse(await field.inputValue()).name).toBe('Changed elsewhere');
+    expect(JSON.parse(readFileSync(file, 'utf8')).name).toBe('Changed elsewhere');
   });
 });
 

@@ -159,7 +159,7 @@ export const errorCodes = {
   workspace: ['workspace/failed', 'workspace/none'],
   user: ['user/invalid', 'user/taken', 'user/unknown'],
   recovery: ['recovery/unknown', 'recovery/open'],
-  workflow: ['workflow/unknown', 'workflow/invalid'],
+  workflow: ['workflow/unknown', 'workflow/invalid', 'workflow/changed'],
   request: [
     'request/unauthorized',
     'request/forbidden',

@@ -502,4 +502,12 @@ export { type ClientMessage, clientMessage, closeCodes, type ServerMessage, serv
 export { type StorageReason, type StorageStanding, storageReason } from './wire/storage.ts';
 export type { WireSpending } from './wire/usage.ts';
 export { type AddedUser, type Login, type OneTimeLink, type UserRole, userRole, type WireUser } from './wire/users.ts';
+export {
+  type CopyWorkflow,
+  type SavedWorkflow,
+  type SaveWorkflow,
+  savedWorkflow,
+  type WorkflowCheck,
+  workflowCheck,
+} from './wire/workflow-editing.ts';
 export { type WorkflowForms, workflowForms } from './wire/workflow-forms.ts';

@@ -19,6 +19,9 @@ export const noSessions: GuidedSessions = {
   waiting: () => ok([]),
   answer: async () => err(unknown),
   forms: async () => err(unknown),
+  check: async () => err({ code: 'workflow/invalid', problems: [] }),
+  copy: async () => err(unknown),
+  save: async () => err(unknown),
 };
 
 const unknown: ErrorEnvelope = failure('session/unknown', { message: 'There is none.', suggestion: 'Start one.' });

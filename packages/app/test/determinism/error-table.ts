@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openSessionFiles } from '@signalbox/guided';
+import { copyWorkflow, openSessionFiles } from '@signalbox/guided';
 import { DiskError, hostDisk, nodeHasher, sqliteLocks } from '@signalbox/journal';
 import {
   canonicalJson,
@@ -297,6 +297,13 @@ export const errors: Readonly<Record<GuidedCode, () => Produced>> = {
     );
     const directories = [{ kind: 'project', directory: workflows }] as const;
     return from(openTools(dataDirectory(), { directories }).start({ workflowId: 'project.x' }));
+  },
+  'workflow/changed': async () => {
+    const workflows = path.join(dataDirectory(), 'w');
+    const directories = [{ kind: 'project', directory: workflows }] as const;
+    const copied = await copyWorkflow('wr.research', 'team.mine', directories);
+    if (!copied.ok) return from(Promise.resolve(copied));
+    return from(copyWorkflow('wr.research', 'team.mine', directories));
   },
   'run/duplicate-key': async () => from((await begun()).tools.start({ workflowId: 'wr.research', startKey: 'k' })),
   'decision/unknown': async () => {

@@ -122,6 +122,10 @@ export function WorkflowsPage() {
             workflow={workflow}
             pinned={pinned}
             onStarted={started => void navigate({ search: { session: started } })}
+            onCopied={copied => {
+              void catalogue.refetch();
+              void navigate({ search: { workflow: copied } });
+            }}
           />
         ) : (
           <Empty title="Choose a session or a workflow" />

@@ -1,13 +1,18 @@
 import type { Json, SessionId, WorkflowForms } from '@signalbox/model';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { JsonView } from '../shell/json-view.tsx';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { StartSession } from './start-session.tsx';
+import { WorkflowCopy } from './workflow-copy.tsx';
 
 const SideBySide = lazy(() =>
   import('../decisions/side-by-side.tsx').then(({ SideBySide: component }) => ({ default: component })),
+);
+
+const WorkflowEditor = lazy(() =>
+  import('./workflow-editor.tsx').then(({ WorkflowEditor: component }) => ({ default: component })),
 );
 
 interface WorkflowViewProps {
@@ -15,14 +20,19 @@ interface WorkflowViewProps {
   /** A run's pinned version, for comparison. */
   readonly pinned: string | undefined;
   onStarted(session: SessionId): void;
+  onCopied(workflow: string): void;
 }
 
 /** A workflow: what an agent sees before the start, and the source, compiled and pinned forms side by side. */
-export function WorkflowView({ workflow, pinned, onStarted }: WorkflowViewProps) {
+export function WorkflowView({ workflow, pinned, onStarted, onCopied }: WorkflowViewProps) {
   const client = useClient();
   const described = useRead(['workflow', workflow], () => client.workflow(workflow));
   const forms = useRead(['forms', workflow, pinned], () => client.workflowForms(workflow, pinned));
   const { data } = described;
+  const again = () => {
+    void described.refetch();
+    void forms.refetch();
+  };
   if (described.error !== null && forms.error !== null) {
     return <ErrorBox error={described.error} title="Could not load this workflow" />;
   }
@@ -75,8 +85,47 @@ export function WorkflowView({ workflow, pinned, onStarted }: WorkflowViewProps)
         </>
       )}
       {forms.error !== null && <ErrorBox error={forms.error} title="Could not load its source" />}
+      {forms.data !== undefined && (
+        <Change workflow={workflow} forms={forms.data} onChanged={again} onCopied={onCopied} />
+      )}
       {forms.data !== undefined && <Forms forms={forms.data} />}
     </article>
+  );
+}
+
+interface ChangeProps {
+  readonly workflow: string;
+  readonly forms: WorkflowForms;
+  onChanged(): void;
+  onCopied(workflow: string): void;
+}
+
+/** People change sources, never what was compiled from them; a bundled workflow is copied first. */
+function Change({ workflow, forms: { source }, onChanged, onCopied }: ChangeProps) {
+  const [isEdited, setIsEdited] = useState(false);
+  if (source === undefined) return null;
+  const isOwn = source.kind !== 'bundled';
+  return (
+    <section className="flex flex-col gap-2">
+      <h3 className="eyebrow">Change it</h3>
+      {isOwn && (
+        <button
+          type="button"
+          className="button self-start"
+          aria-expanded={isEdited}
+          onClick={() => setIsEdited(!isEdited)}
+        >
+          {isEdited ? 'Close the editor' : 'Edit the source'}
+        </button>
+      )}
+      {isOwn && isEdited && (
+        <Suspense fallback={<Empty title="Opening the editor…" />}>
+          <WorkflowEditor workflow={workflow} source={source} onChanged={onChanged} />
+        </Suspense>
+      )}
+      {!isOwn && <p className="text-muted">It comes with the program and stays as it is. Copy it to change it.</p>}
+      <WorkflowCopy workflow={workflow} onCopied={onCopied} />
+    </section>
   );
 }
 

@@ -1,7 +1,20 @@
-import type { Digest, ErrorEnvelope, Result, Rng, SessionId, WorkflowForms } from '@signalbox/model';
+import type {
+  CopyWorkflow,
+  Digest,
+  ErrorEnvelope,
+  Json,
+  Result,
+  Rng,
+  SavedWorkflow,
+  SaveWorkflow,
+  SessionId,
+  WorkflowForms,
+} from '@signalbox/model';
 import type { Gap, GapAnswer } from '@signalbox/workflow';
 import type { GuidedPorts } from '../ports.ts';
 import { type GuidedRuns, openGuidedRuns } from '../runs/guided-runs.ts';
+import { type CheckedWorkflow, checkSource } from '../workflows/workflow-check.ts';
+import { copyWorkflow, saveWorkflow } from '../workflows/workflow-editing.ts';
 import { workflowForms } from '../workflows/workflow-forms.ts';
 import { openGuidedDesk, type WaitingGap } from './guided-desk.ts';
 import { type DetailOptions, type SessionDetail, showSession } from './session-detail.ts';
@@ -21,6 +34,12 @@ export interface GuidedSessions {
   answer(session: SessionId, gap: string, answer: GapAnswer): Promise<Result<Gap, ErrorEnvelope>>;
   /** The source, compiled and pinned forms of a workflow. */
   forms(workflow: string, pinned?: Digest): Promise<Result<WorkflowForms, ErrorEnvelope>>;
+  /** Compiles a source for its author; a problem is an answer. */
+  check(source: Json): Promise<CheckedWorkflow>;
+  /** Into an own namespace, in the first place of the server. */
+  copy(workflow: string, to: CopyWorkflow): Promise<Result<SavedWorkflow, ErrorEnvelope>>;
+  /** Over the bytes that the caller has seen. */
+  save(workflow: string, given: SaveWorkflow): Promise<Result<SavedWorkflow, ErrorEnvelope>>;
 }
 
 export interface GuidedSessionsOptions extends DetailOptions {
@@ -39,6 +58,9 @@ export function openGuidedSessions(options: GuidedSessionsOptions): GuidedSessio
     show: session => showSession(options, session),
     waiting: () => desk.waiting(),
     forms: (workflow, pinned) => workflowForms(options, workflow, pinned),
+    check: source => checkSource(source, { directories: options.directories, mode: 'strict' }),
+    copy: (workflow, { newId }) => copyWorkflow(workflow, newId, options.directories),
+    save: (workflow, given) => saveWorkflow(workflow, given, options.directories),
     async answer(session, given, answer) {
       const found = desk.find(session, given);
       return found.ok ? desk.answer(session, found.value.gap.gapId, answer) : found;

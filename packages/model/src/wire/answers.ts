@@ -35,6 +35,7 @@ import { answeredGap, sessionDetail, sessionList, startedSession, workflowDetail
 import { settings } from './settings.ts';
 import { spendingList } from './usage.ts';
 import { addedUser, login, oneTimeLink, userList, wireUser } from './users.ts';
+import { savedWorkflow, workflowCheck } from './workflow-editing.ts';
 import { workflowForms } from './workflow-forms.ts';
 
 /** Answer schemas of operations, by their names in the API description. */
@@ -86,6 +87,7 @@ export const answers = {
   ForkedRun: forkedRun,
   Session: sessionDetail,
   SessionList: sessionList,
+  SavedWorkflow: savedWorkflow,
   Settings: settings,
   SpendingList: spendingList,
   StartedSession: startedSession,
@@ -99,6 +101,7 @@ export const answers = {
   User: wireUser,
   UserList: userList,
   Workflow: workflowDetail,
+  WorkflowCheck: workflowCheck,
   WorkflowForms: workflowForms,
   WorkflowList: workflowList,
   WorkspaceDiff: workspaceDiff,

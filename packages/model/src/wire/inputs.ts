@@ -38,6 +38,7 @@ import { replayBody, verifyBody } from './run-checks.ts';
 import { gapAnswerBody, startSessionBody } from './sessions.ts';
 import { spendingQuery } from './usage.ts';
 import { addUserBody, loginBody, rotateUserBody, usersQuery } from './users.ts';
+import { checkWorkflowBody, copyWorkflowBody, saveWorkflowBody } from './workflow-editing.ts';
 import { workflowFormsQuery } from './workflow-forms.ts';
 
 /** Request bodies, by their names in the API description. */
@@ -47,8 +48,10 @@ export const bodies = {
   Answer: answerBody,
   Brake: brakeBody,
   BriefChanges: briefBody,
+  CheckWorkflow: checkWorkflowBody,
   Collect: collectBody,
   ControlMode: modeBody,
+  CopyWorkflow: copyWorkflowBody,
   Edit: editBody,
   Empty: emptyBody,
   Fork: forkBody,
@@ -64,6 +67,7 @@ export const bodies = {
   Review: reviewBody,
   Rollback: rollbackBody,
   RotateUser: rotateUserBody,
+  SaveWorkflow: saveWorkflowBody,
   SettleIssue: settleBody,
   Signal: signalBody,
   Spawn: spawnBody,

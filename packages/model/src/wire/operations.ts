@@ -107,6 +107,10 @@ export const operations = {
   answerGap: { route: 'POST /api/sessions/:session/gaps/:gap/answer', needs: 'approver', input: 'GapAnswer', answer: 'Gap', summary: 'Answer a gap of a session' },
   workflows: { route: 'GET /api/workflows', needs: 'viewer', input: 'ListQuery', answer: 'WorkflowList', summary: 'The catalogue of guided workflows' },
   workflow: { route: 'GET /api/workflows/:workflow', needs: 'viewer', answer: 'Workflow', summary: 'A workflow before its start' },
+  workflowSchema: { route: 'GET /api/workflow.schema.json', needs: 'no token', answer: 'bytes', summary: 'The JSON Schema of workflow files, for editors' },
+  checkWorkflow: { route: 'POST /api/workflows/check', needs: 'operator', input: 'CheckWorkflow', answer: 'WorkflowCheck', summary: 'Compile a source that is in no file yet, and report its problems' },
+  copyWorkflow: { route: 'POST /api/workflows/:workflow/copy', needs: 'operator', input: 'CopyWorkflow', answer: 'SavedWorkflow', status: 201, summary: 'Copy a workflow into a namespace of your own' },
+  saveWorkflow: { route: 'POST /api/workflows/:workflow/source', needs: 'operator', input: 'SaveWorkflow', answer: 'SavedWorkflow', summary: 'Write the source of a workflow of your own' },
   workflowForms: { route: 'GET /api/workflows/:workflow/forms', needs: 'viewer', input: 'WorkflowFormsQuery', args: ['pinned'], answer: 'WorkflowForms', summary: 'The source, compiled and pinned forms of a workflow' },
 
   providers: { route: 'GET /api/providers', needs: 'viewer', answer: 'ProviderList', summary: 'Model providers: their health, and until when they ask callers to wait' },

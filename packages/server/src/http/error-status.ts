@@ -27,6 +27,8 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'run/signal-invalid': 422,
   'session/unknown': 404,
   'workflow/unknown': 404,
+  'workflow/invalid': 422,
+  'workflow/changed': 409,
   'decision/unknown': 404,
   'agent/unknown': 404,
   'agent/not-installed': 409,

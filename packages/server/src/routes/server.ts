@@ -1,3 +1,4 @@
+import { sourceJsonSchema } from '@signalbox/app/guided';
 import { type RunHost, type SettingsDesk, type Spending, spendingByProject } from '@signalbox/app/host';
 import { CONTRACT_VERSION, defined, ok } from '@signalbox/model';
 import manifest from '../../package.json' with { type: 'json' };
@@ -11,7 +12,7 @@ import { listed, MANY, pageOf } from './paging.ts';
 /** The server's health and spending. */
 export function serverHandlers(
   host: RunHost,
-): Serving<'health' | 'openapi' | 'providers' | 'recoveries' | 'dismissRecovery' | 'spending'> {
+): Serving<'health' | 'openapi' | 'workflowSchema' | 'providers' | 'recoveries' | 'dismissRecovery' | 'spending'> {
   return {
     health: () =>
       ok({
@@ -21,6 +22,7 @@ export function serverHandlers(
         storage: host.storage.standing(),
         providers: host.providers.briefs(),
       }),
+    workflowSchema: () => ok(Response.json(sourceJsonSchema())),
     openapi: () => ok(Response.json(openApi(manifest.version))),
     providers: () => ok(host.providers.list()),
     recoveries: () => ok({ recoveries: host.recoveries.list() }),

@@ -6,7 +6,7 @@ import { listed, pageOf } from './paging.ts';
 /** Guided sessions: their walks, what waits in them, and the person's answers. */
 export function sessionHandlers(
   sessions: GuidedSessions,
-): Serving<'sessions' | 'session' | 'answerGap' | 'workflowForms'> {
+): Serving<'sessions' | 'session' | 'answerGap' | 'workflowForms' | 'checkWorkflow' | 'copyWorkflow' | 'saveWorkflow'> {
   return {
     sessions(_, asked) {
       const found = sessions.list();
@@ -23,6 +23,16 @@ export function sessionHandlers(
     },
     answerGap: ({ session, gap }, body) => sessions.answer(session, gap, body),
     workflowForms: ({ workflow }, { pinned }) => sessions.forms(workflow, pinned),
+    async checkWorkflow(_, { source }) {
+      const checked = await sessions.check(source);
+      return ok(
+        checked.ok
+          ? { workflowHash: checked.value.workflowHash, problems: checked.value.warnings }
+          : { problems: checked.error.problems },
+      );
+    },
+    copyWorkflow: ({ workflow }, body) => sessions.copy(workflow, body),
+    saveWorkflow: ({ workflow }, body) => sessions.save(workflow, body),
   };
 }
 
