@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import type { Json, JsonObject } from '@signalbox/model';
 import { filledTemplate, type ModelReply, type ModelRequest } from '@signalbox/testkit';
 import { NOTES } from '../../guided/test/support/agent-calls.ts';
@@ -13,6 +15,8 @@ export interface RealClient {
   /** Does one prompt, without asking. */
   run(prompt: string, url: string): readonly string[];
   env(home: string, url: string): Readonly<Record<string, string>>;
+  /** Makes it wait for a server for as long as it takes; this machine may be busy with much else. */
+  wait?(project: string): void;
   /** Files of its home and of its project, by relative path. */
   files(url: string): {
     readonly home?: Readonly<Record<string, Json>>;
@@ -55,7 +59,7 @@ export const realClients: readonly RealClient[] = [
     isListed: /signalbox .*enabled/,
     run: (prompt, url) => [
       ...['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', ...codexProvider(url)],
-      // This machine may be busy with much else.
+      // It begins its first turn with the servers that are there, unless they are required.
       ...['-c', 'mcp_servers.signalbox.startup_timeout_sec=600', '-c', 'mcp_servers.signalbox.required=true', prompt],
     ],
     env: home => ({ CODEX_HOME: `${home}/.codex`, SCRIPTED_KEY: 'sk-scripted' }),
@@ -88,6 +92,12 @@ export const realClients: readonly RealClient[] = [
     list: ['mcp', 'list'],
     isListed: /signalbox.*connected/is,
     run: prompt => ['run', '--model', 'scripted/model', prompt],
+    wait(project) {
+      const file = path.join(project, 'opencode.json');
+      const config = JSON.parse(readFileSync(file, 'utf8'));
+      config.mcp.signalbox.timeout = 600_000;
+      writeFileSync(file, JSON.stringify(config));
+    },
     env: () => ({
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_MODELS_FETCH: '1',

@@ -70,8 +70,17 @@ describe.each(realClients)('$id', client => {
         return ended;
       };
 
-      const installed = await start(process.execPath, [entry, 'mcp', 'install', client.id, '--data-dir', data]);
+      const installed = await start(process.execPath, [
+        entry,
+        'mcp',
+        'install',
+        client.id,
+        '--no-check',
+        '--data-dir',
+        data,
+      ]);
       expect(installed.status).toBe(0);
+      client.wait?.(project);
       const program = path.join(directory ?? '', client.program);
       expect((await start(program, client.list)).told).toMatch(client.isListed);
       await start(program, client.run('Walk the guided workflow on research.', model.url));
@@ -81,8 +90,6 @@ describe.each(realClients)('$id', client => {
       expect(listed.value.flatMap(({ runs }) => runs.map(({ workflowId, status }) => [workflowId, status]))).toEqual([
         [WORKFLOW, expect.stringMatching(/^complete/)],
       ]);
-      // The last thing that the model was told is the end.
-      expect(model.requests.length).toBeGreaterThan(7);
     },
   );
 });
