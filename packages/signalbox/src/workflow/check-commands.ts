@@ -93,7 +93,8 @@ export function defineChecks(command: Command, { terminal, signals, answer }: Ch
       terminal.print(first.text);
       return first.isFit ? exitCodes.done : exitCodes.failed;
     }
-    await watchFiles(watchedFor(target, workflowPlaces(flags.workflows)), {
+    const file = existsSync(target) ? target : undefined;
+    await watchFiles(watchedFor(file, workflowPlaces(flags.workflows)), {
       look: async () => {
         const seen = await look();
         return 'isFit' in seen ? seen.text : `${seen.message} ${seen.suggestion}`;
