@@ -44,7 +44,7 @@ export {
   workflowSource,
 } from './workflows/workflow-authoring.ts';
 export { type CheckedWorkflow, checkSource, checkWorkflow } from './workflows/workflow-check.ts';
-export { copyWorkflow, isOwnId, saveWorkflow } from './workflows/workflow-editing.ts';
-export { type AppliedFix, fixedSource } from './workflows/workflow-fixes.ts';
+export { copyWorkflow, isOwnId } from './workflows/workflow-editing.ts';
+export { fixedSource } from './workflows/workflow-fixes.ts';
 export { type WorkflowSnippet, withSnippet, workflowSnippets } from './workflows/workflow-snippets.ts';
 export { trialScript, tryWorkflow } from './workflows/workflow-trial.ts';

@@ -1,4 +1,5 @@
-import type { Json, WorkflowCheck, WorkflowForms } from '@signalbox/model';
+import type { Answer } from '@signalbox/client';
+import { type Json, ok, type WorkflowCheck, type WorkflowForms } from '@signalbox/model';
 import { lazy, Suspense, useEffect, useId, useRef, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
@@ -172,12 +173,16 @@ function Checked({ check }: { readonly check: WorkflowCheck | undefined }) {
   );
 }
 
+/** It needs no token: editors read it too. */
+async function readSchema(): Answer<Json> {
+  const answered = await fetch('/api/workflow.schema.json');
+  return ok((await answered.json()) as Json);
+}
+
 /** What the schema of workflow files knows, to be put in at the cursor. */
 function Fields({ onField }: { onField(name: string): void }) {
-  const client = useClient();
-  const schema = useRead(['workflow-schema'], () => client.workflowSchema());
-  const fields =
-    schema.data === undefined ? [] : sourceFields(JSON.parse(new TextDecoder().decode(schema.data)) as Json);
+  const schema = useRead(['workflow-schema'], readSchema);
+  const fields = schema.data === undefined ? [] : sourceFields(schema.data);
   return (
     <details>
       <summary>Fields</summary>

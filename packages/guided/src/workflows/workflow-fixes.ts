@@ -3,7 +3,7 @@ import { namedFix, type WorkflowProblem } from '@signalbox/workflow';
 import type { CheckedWorkflow } from './workflow-check.ts';
 
 /** One change of a source: where, and what. */
-export interface AppliedFix {
+interface AppliedFix {
   readonly path: string;
   readonly what: string;
 }
