@@ -19,25 +19,24 @@ const tried = [
   ...['filesystem', 'layers', 'sandbox'].map(folder => `packages/state/src/${folder}/`),
   ...[
     'confined-command',
-    'copies',
     'descriptors',
     'filesystem-contract',
+    'git-programs',
     'hostile-commands',
     'layer-closed',
+    'layer-crash',
     'layer-links',
     'layers',
     'unprivileged',
     'user-repository',
   ].map(name => `packages/state/test/${name}.test.ts`),
 ];
-/** What an agent of somebody else leaves, and where it works if there are no layers. */
-const agents = ['packages/adapters/test/acp-copies.test.ts', 'packages/app/src/agents/agent-homes.test.ts'];
 
 /** What the tests said, kept if any of them failed. */
 const OUTPUT = path.join(repository, 'node_modules/.cache', `ordinary-user-${process.pid}.log`);
 
 /** The tests of this package as a user who can be refused. Root is refused nothing. */
-describe('tests of files and agents', () => {
+describe('the tests of this package', () => {
   it('[S130] hold for an ordinary user as well: where they run as root, they run again as one', {
     timeout: PATIENCE_MS,
   }, () => {
@@ -53,7 +52,7 @@ describe('tests of files and agents', () => {
       for (const own of [home.path, place]) fs.chownSync(own, ORDINARY, ORDINARY);
       const vitest = path.join(repository, 'node_modules/vitest/vitest.mjs');
       const output = fs.openSync(OUTPUT, 'w');
-      const files = [...sized(tried, everything, everything), ...agents];
+      const files = sized(tried, everything, everything);
       const ended = spawnSync(process.execPath, [vitest, 'run', ...files, '--configLoader', 'native'], {
         cwd: repository,
         // Into a file, so that it is there however this ends.
@@ -67,6 +66,7 @@ describe('tests of files and agents', () => {
           NODE_COMPILE_CACHE: path.join(home.path, 'compiled'),
           PATH: [path.join(repository, 'node_modules/.bin'), '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin'].join(':'),
           SIGNALBOX_TEST_PLACE: place,
+          SIGNALBOX_AGAIN: '1',
           ...passedOn('CI', 'SIGNALBOX_SOAK', 'SIGNALBOX_FULL', 'SIGNALBOX_BUNDLED_CHILDREN'),
         },
       });
