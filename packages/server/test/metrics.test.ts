@@ -202,7 +202,7 @@ describe('the metrics', () => {
     client.say({ kind: 'subscribe', run: run.id });
     await client.first('runs');
     await client.first('state');
-    expect(await lines()).toEqual([1, 1, 1]);
+    expect(await lines()).toEqual([1, 1, 1, 0]);
     client.close();
     await client.closed;
     // The server hears of it a moment after the client.
