@@ -66,7 +66,7 @@ describe('the access table', () => {
     expect(sorted(byQuery)).toEqual(sorted(Object.keys(operatorResourceAccess)));
     const run = '01890000-0000-7000-8000-000000000001';
     const said = clientMessage.options.flatMap(({ shape: { kind } }) =>
-      [run, 'all'].map(of => socketKeyOf({ kind: kind.value, token: '', run: of } as never)),
+      [run, 'all', 'fleet'].map(of => socketKeyOf({ kind: kind.value, token: '', run: of } as never)),
     );
     expect(sorted(said)).toEqual(sorted(Object.keys(socketAccess)));
   });
@@ -89,6 +89,7 @@ describe('the access table', () => {
     const raising = [routeAccess['ALL /mcp/agent'], ...Object.values(agentToolAccess)];
     const answering = [
       routeAccess['POST /api/approvals/:decision/resolve'],
+      routeAccess['POST /api/decisions/:id/resolve'],
       routeAccess['POST /api/sessions/:session/gaps/:gap/answer'],
       operatorToolAccess['approval.respond'],
     ];
