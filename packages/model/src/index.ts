@@ -339,7 +339,7 @@ export {
   plainDataFault,
   text,
 } from './json.ts';
-export { didYouMean, nearestName } from './nearest-name.ts';
+export { didYouMean } from './nearest-name.ts';
 export { isWorkKind, nodeKindFacts, type PlanNodeKind, planNodeKinds, textOf } from './node-kinds.ts';
 export { err, ok, type Result } from './result.ts';
 export type { Rng } from './rng.ts';
@@ -397,9 +397,7 @@ export {
 } from './wire/decisions.ts';
 export { type InternalEventType, internalEventTypes } from './wire/event-types.ts';
 export {
-  brakeBody,
   type QueuedDecision,
-  spawnBody,
   type TrustProof,
   type WireBrakes,
   type WireCoherence,

@@ -72,7 +72,7 @@ export interface FleetHost {
   close(): Promise<void>;
 }
 
-export interface PublishedEvent {
+interface PublishedEvent {
   readonly type: string;
   readonly occurredAt: number;
   readonly publishedAt: number;

@@ -8,7 +8,7 @@ import type {
 } from '@signalbox/model';
 
 /** What a plugin is given by the fleet that it works for. */
-export interface PluginPorts {
+interface PluginPorts {
   /** Where the adapter of an agent sends what the agent says. Whatever arrives here is the agent's, whomever it names. */
   transportOf(agent: AgentId): InProcessTransport;
   /** How many adapter sessions the agent had: a session that is numbered from there is new. */

@@ -22,7 +22,7 @@ import type {
 
 /** The fleet in the forms that surfaces show. Nothing here decides anything. */
 
-export function agentView(fleet: FleetState, agent: AgentRecord): WireFleetAgent {
+function agentView(fleet: FleetState, agent: AgentRecord): WireFleetAgent {
   const { id, name, pluginName, brief, status, lives, requestedAt, startedAt, lastEventAt, eventsEmitted } = agent;
   const { standing, handle, pendingDecisions } = agentStanding(fleet, id);
   const because = reasonOf(fleet, agent);

@@ -53,7 +53,7 @@ export interface Home {
 }
 
 /** A project's directory, and what its agents run on. */
-export interface FleetOptions extends Pick<FleetHostOptions, 'plugins' | 'services'> {
+interface FleetOptions extends Pick<FleetHostOptions, 'plugins' | 'services'> {
   readonly directory: string;
 }
 

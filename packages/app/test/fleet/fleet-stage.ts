@@ -22,11 +22,11 @@ import { type FleetHost, openFleetHost } from '../../src/fleet/fleet-host.ts';
 import type { FleetPlugin, OpenPlugin } from '../../src/fleet/fleet-plugin.ts';
 import { type ManualMachine, manualMachine } from '../support/run-builders.ts';
 
-export const PROJECT = '00000000-0000-7000-8000-0000000000f1' as ProjectId;
+const PROJECT = '00000000-0000-7000-8000-0000000000f1' as ProjectId;
 const STEP_MS = 50;
 
 /** A call that a plugin received, with what it was given. */
-export interface PluginCallSeen {
+interface PluginCallSeen {
   readonly call: string;
   readonly given: readonly unknown[];
 }

@@ -20,7 +20,7 @@ import { pageLimit } from './requests.ts';
 const reason = text.max(1024);
 
 /** An agent of the fleet. */
-export const fleetAgent = z.object({
+const fleetAgent = z.object({
   id: agentId,
   name,
   pluginName: name,
