@@ -396,17 +396,17 @@ export {
   wireDecision,
 } from './wire/decisions.ts';
 export { type InternalEventType, internalEventTypes } from './wire/event-types.ts';
-export {
-  type QueuedDecision,
-  type TrustProof,
-  type WireBrakes,
-  type WireCoherence,
-  type WireFleetAgent,
-  type WireFleetAgentDetail,
-  type WireFleetLog,
-  type WireKnownArtifact,
-  type WireTrust,
-  type WireTrustSimulation,
+export type {
+  QueuedDecision,
+  TrustProof,
+  WireBrakes,
+  WireCoherence,
+  WireFleetAgent,
+  WireFleetAgentDetail,
+  WireFleetLog,
+  WireKnownArtifact,
+  WireTrust,
+  WireTrustSimulation,
 } from './wire/fleet.ts';
 export {
   checkpointList,
