@@ -13,6 +13,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   session: 'sess_0000000000000000',
   gap: 'gap_0000000000000000',
   user: 'ada',
+  agent: '0190a0a0-0000-7000-8000-000000000000',
   name: 'ada',
   client: 'claude',
   key: 'key',

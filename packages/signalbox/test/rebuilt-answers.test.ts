@@ -99,9 +99,9 @@ function withoutAge(said: string): string {
   return said.replaceAll(/\b\d+ (?:s|min|h|days?) ago\b|\b\d+(?:s|m|h|d) ago\b|just now/g, 'some time ago');
 }
 
-/** Routes that say nothing of runs, or that say when they were asked. */
+/** Routes that say nothing of runs, are about one agent of the fleet, or that say when they were asked. */
 const OTHER_ROUTES =
-  /^\/api\/(health|openapi|metrics|settings|users|providers|sessions|workflows|plans)|\/(bundle|input)$/;
+  /^\/api\/(health|openapi|metrics|settings|users|providers|sessions|workflow|plans|trust|agents\/)|\/(bundle|input)$/;
 
 /** The answer of every route that reads runs, as listed in `openapi.json`. */
 async function restAnswers(data: string, runs: readonly RunId[]): Promise<ReadonlyMap<string, unknown>> {

@@ -72,7 +72,7 @@ export default definePlan({
   render: () => (
     <>
       <Phase name="first"><Task id="first" run={() => appendFileSync('steps', 'a')} /></Phase>
-      <Phase name="second"><Task id="second" effects="${effects}" run={() => { appendFileSync('steps', 'b'); ${bug} }} /></Phase>
+      <Phase name="second"><Task id="second" effects="${effects}" retries={0} run={() => { appendFileSync('steps', 'b'); ${bug} }} /></Phase>
     </>
   ),
 });

@@ -117,7 +117,7 @@ describe('signalbox run', () => {
     }
     expect(linesOf(cwd)).toEqual(['0', '1', '2', '3']);
     const [run] = runsOf(cwd);
-    expect(run.status).toBe('running');
+    expect(run).toMatchObject({ status: 'paused', interrupted: true });
 
     const changed = COUNTING.replace('number === 3', 'number === -1');
     writePlan(cwd, 'counting.tsx', changed);

@@ -69,7 +69,12 @@ function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
   );
   const own: WhyAnswer = {
     topic: 'failed',
-    text: run.error === undefined ? 'The log does not say with which error.' : `It ended with ${errorText(run.error)}.`,
+    text:
+      run.error === undefined
+        ? 'The log does not say with which error.'
+        : isDoRun(run)
+          ? `It failed: ${run.error.message}`
+          : `It ended with ${errorText(run.error)}.`,
   };
   const mend = `signalbox resume ${run.id} --use-current`;
   if (isPlanFault(run.error?.code) && isDoRun(run)) return [own];
