@@ -34,6 +34,7 @@ const READERS: ReadonlySet<string> = new Set([
   ...['ls', 'show', 'why', 'state', 'frames', 'transitions', 'events', 'logs', 'artifacts', 'artifact', 'diff'],
   ...['decisions', 'checkpoints', 'export', 'replay', 'verify', 'backup', 'recoveries', 'users ls', 'sandbox'],
   ...['sessions', 'keys ls', 'workflow config', 'link', 'answer', 'agents'],
+  ...['fleet', 'brake', 'mode', 'trust'],
 ]);
 
 /** Those whose answers depend on when, where or by whom they are called: that they succeed is all that stays the same. */
