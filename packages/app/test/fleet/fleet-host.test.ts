@@ -1,4 +1,4 @@
-import { defaultFleetConfig, emptyFleet, fact, foldFleet } from '@signalbox/fleet';
+import { defaultFleetConfig, emptyFleet, foldFleet } from '@signalbox/fleet';
 import { type AgentPlugin, asJson, deriveId, err, failure, type Json, ok } from '@signalbox/model';
 import { expect, it } from 'vitest';
 import { openFleetHost } from '../../src/fleet/fleet-host.ts';
@@ -298,15 +298,4 @@ it('[A974] computes the trust of every agent of every scenario again, and names 
       expect(simulated).toMatchObject({ ok: true, value: { actual: trust } });
     }
   }
-});
-
-it('[A976] stores no known secret, and folds what it stores', async () => {
-  const stage = await fleetStage({ secrets: ['open-sesame-42'] });
-  await stage.desk.pause(stage.agent('backend'), 'the password is open-sesame-42', 'ada');
-  await stage.host.idle();
-  const facts = JSON.stringify([...factsFrom(stage.store, stage.host.project)]);
-  expect(facts).not.toContain('open-sesame-42');
-  expect(facts).toContain('[redacted: SECRET_0]');
-  expect(JSON.stringify(stage.state())).not.toContain('open-sesame-42');
-  expect(fact.array().safeParse([...factsFrom(stage.store, stage.host.project)]).success).toBe(true);
 });
