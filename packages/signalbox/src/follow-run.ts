@@ -44,9 +44,11 @@ export async function followRun(
       if (page.length > 0) await view.events(page);
     }
   }
-  const tell = () => {
+  const tell = (): Promise<void> => {
     telling ??= tellNew().finally(() => {
       telling = undefined;
+      // Heard after the last look.
+      return isStale || heard.length > 0 ? tell() : undefined;
     });
     return telling;
   };

@@ -124,28 +124,34 @@ export async function openFleetHost(options: FleetHostOptions): Promise<FleetHos
 
   function enqueue(item: Item): void {
     items.push(item);
-    working ??= work().finally(() => {
-      working = undefined;
-      look();
-    });
+    working ??= work();
   }
 
-  /** The one loop: it waits only for commits. */
+  /**
+   * The one loop: it waits only for commits. It ends in the same turn in which it finds nothing waiting, so that an item always finds a loop
+   * that will take it, or none and starts one.
+   */
   async function work(): Promise<void> {
     // Others may still add to the first batch.
     await undefined;
-    while (items.length > 0) {
-      const batch = items.splice(0, BATCH).flatMap(factsOf);
-      const steps = stepped(batch);
-      const committed = await Promise.all(
-        steps.map(({ draft, n }) => log.commitToProject(draft, { project, records: n })),
-      );
-      // A commit of unknown outcome is in the log or not.
-      const durable = (log.project(project)?.records ?? 0) - records;
-      for (const step of steps.slice(0, durable)) settle(step);
-      if (durable < steps.length) await recover(steps.slice(durable), committed[durable]);
-      if (records - keptAt >= KEPT_EVERY) keep();
+    try {
+      while (items.length > 0) await workOff(items.splice(0, BATCH).flatMap(factsOf));
+    } finally {
+      working = undefined;
+      look();
     }
+  }
+
+  async function workOff(batch: readonly Extract<Item, { kind: 'fact' }>[]): Promise<void> {
+    const steps = stepped(batch);
+    const committed = await Promise.all(
+      steps.map(({ draft, n }) => log.commitToProject(draft, { project, records: n })),
+    );
+    // A commit of unknown outcome is in the log or not.
+    const durable = (log.project(project)?.records ?? 0) - records;
+    for (const step of steps.slice(0, durable)) settle(step);
+    if (durable < steps.length) await recover(steps.slice(durable), committed[durable]);
+    if (records - keptAt >= KEPT_EVERY) keep();
   }
 
   /** The facts of an item: a message is preceded by what was dropped for it. */
@@ -227,9 +233,9 @@ export async function openFleetHost(options: FleetHostOptions): Promise<FleetHos
   }
 
   async function idle(): Promise<void> {
-    while (working !== undefined || items.length > 0) await working;
+    while (working !== undefined) await working;
     await calls.settled();
-    if (working !== undefined || items.length > 0) await idle();
+    if (working !== undefined) await idle();
   }
 
   const host: FleetHost = {

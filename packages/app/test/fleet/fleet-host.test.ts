@@ -1,4 +1,6 @@
-import { defaultFleetConfig, emptyFleet, foldFleet } from '@signalbox/fleet';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { defaultFleetConfig, emptyFleet, fact, foldFleet } from '@signalbox/fleet';
 import { type AgentPlugin, asJson, deriveId, err, failure, type Json, ok } from '@signalbox/model';
 import { expect, it } from 'vitest';
 import { openFleetHost } from '../../src/fleet/fleet-host.ts';
@@ -298,4 +300,61 @@ it('[A974] computes the trust of every agent of every scenario again, and names 
       expect(simulated).toMatchObject({ ok: true, value: { actual: trust } });
     }
   }
+});
+
+it('[A973] comes to rest when a service answers at once', async () => {
+  const stage = await fleetStage({ plays: false });
+  const host = await openFleetHost({
+    project: deriveId('services-that-answer-at-once'),
+    log: stage.store,
+    machine: stage.machine,
+    filter: { data: value => value, has: () => false },
+    config: stage.state().config,
+    plugins: [],
+    services: { similarities: async () => [], reviews: async () => [] },
+    onFault: thrown => stage.faults.push(thrown),
+  });
+  // However many turns pass between the last commit of the loop and a fact that arrives as it ends.
+  for (let turns = 0; turns < 12; turns += 1) {
+    const happened = host.happen({ kind: 'mode_changed', mode: turns % 2 === 0 ? 'adaptive' : 'ecosystem', by: 'ada' });
+    const late = happened.then(async () => {
+      for (let turn = 0; turn < turns; turn += 1) await undefined;
+      return host.happen({ kind: 'ticks_advanced', by: 1 });
+    });
+    expect(await late).toMatchObject({ ok: true });
+    await host.idle();
+  }
+  expect(stage.faults).toEqual([]);
+  await host.close();
+});
+
+it('[A976] stores no known secret, shows none, and folds what it stores', async () => {
+  const secret = 'open-sesame-42';
+  const stage = await fleetStage({ secrets: [secret] });
+  const agentId = stage.agent('backend');
+  const session = stage.state().agents.agents[agentId]?.session ?? '';
+  await stage.desk.changeBrief(agentId, { description: `Log in with ${secret}` }, 'ada');
+  // What an agent says: an event, text, and a message that no schema accepts.
+  const sent = {
+    sourceEventId: deriveId('a-leak'),
+    sourceSequence: 1,
+    sourceOccurredAt: '2026-01-01T00:00:00.000Z',
+    runId: session,
+  };
+  const status = { type: 'status', agentId, message: `token ${secret}` };
+  for (const payload of [{ ...sent, event: status }, `plain text with ${secret}`, { [secret]: [secret] }])
+    await stage.happen({ kind: 'event_received', agentId, payload });
+  await stage.desk.pause(agentId, `the password is ${secret}`, 'ada');
+  await stage.host.idle();
+  const facts = [...factsFrom(stage.store, stage.host.project)];
+  const kinds = ['event', 'quarantined', 'audit', 'decision'] as const;
+  const shown = kinds.map(kind => stage.desk.log({ kind, limit: 500 }));
+  for (const all of [facts, stage.state(), shown, stage.messages, stage.desk.sync()])
+    expect(JSON.stringify(all)).not.toContain(secret);
+  expect(JSON.stringify(facts)).toContain('[redacted: SECRET_0]');
+  expect(stage.state().pipeline.quarantine.total).toBe(1);
+  expect(fact.array().safeParse(facts).success).toBe(true);
+  expect(foldFleet(facts)).toEqual(stage.state());
+  const files = readdirSync(stage.home).map(file => readFileSync(path.join(stage.home, file)));
+  expect(files.filter(bytes => bytes.includes(secret))).toEqual([]);
 });

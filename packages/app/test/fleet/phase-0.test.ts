@@ -210,6 +210,17 @@ describe('phase 0', () => {
     expect(sent).toMatchObject({ providerConfig: { temperature: 0, experimental: { allowedTools: ['Bash'] } } });
   });
 
+  it('[A968] [A973] MockCoherenceScenario pre-computed similarities flow -> Layer 1 scan -> promotion to Layer 2 -> scripted result -> CoherenceEvent emitted', async () => {
+    const stage = await fleetStage({ scenario: 'priya' });
+    await stage.until(() => isOver(stage));
+    await stage.happen({ kind: 'ticks_advanced', by: 20 });
+    await stage.host.idle();
+    await stage.happen({ kind: 'ticks_advanced', by: 20 });
+    await stage.host.idle();
+    const issues = stage.desk.coherence().issues.filter(({ foundBy }) => foundBy === 'system');
+    expect(issues.map(({ category }) => category)).toContain('contradiction');
+  });
+
   it("[A968] OrphanedDecisionPolicy with default: 'triage' keeps decisions in Queue after mock agent kill; decisions show 'agent killed' badge and elevated visual priority", async () => {
     const stage = await fleetStage({ answers: false });
     await stage.until(() => (stage.desk.queue().length >= 2 ? true : undefined));
