@@ -131,7 +131,9 @@ describe('guided sessions on the command line', () => {
         .filter(each => each !== '')
         .map(each => JSON.parse(each).id);
     expect(await listed()).toEqual([later.runId, runId, plan]);
-    expect(await listed('--status', 'running')).toEqual([later.runId, runId, plan]);
+    // No process drives the plan, so it is listed as paused.
+    expect(await listed('--status', 'running')).toEqual([later.runId, runId]);
+    expect(await listed('--status', 'paused')).toEqual([plan]);
     expect(await listed('--status', 'completed')).toEqual([]);
     expect(await listed('--tag', 'x')).toEqual([]);
     expect((await say(data, 'ls')).text.split('\n').map(each => each.slice(0, 36))).toEqual([later.runId, runId, plan]);
