@@ -185,6 +185,8 @@ it('[X104] a source that is elsewhere is refused by name, and nothing is fetched
     ['import', 'https://127.0.0.1:1/flows'],
     ['validate', 'git@example.org:team/flows.git'],
     ['preview', 'npm:team-flows'],
+    ['inspect', 'plugin:team-flows'],
+    ['compile', 'https://127.0.0.1:1/flow.json'],
     ['list', '--workflows', 'github:team/flows'],
   ]) {
     const refused = say(...args);
@@ -192,4 +194,29 @@ it('[X104] a source that is elsewhere is refused by name, and nothing is fetched
     expect(refused.stderr).toContain(`${args.at(-1)} is `);
     expect(refused.stderr).toContain('signalbox workflow import DIR');
   }
+  for (const args of [
+    ['copy', 'npm:flows', 'team.flows'],
+    ['test', 'npm:flows', '--answers', 'none.json'],
+  ]) {
+    expect(say(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining('npm:flows is in a package') });
+  }
+});
+
+it('[X151] an answers file that cannot be used is refused by name, with every problem; so is an unknown kind of builtin', () => {
+  const { cwd, say } = place();
+  const refused = (...args: readonly string[]) => {
+    const { status, stderr } = say(...args);
+    return [status, stderr.split('\n')[0]];
+  };
+  const tried = () => refused('test', 'wr.research', '--answers', 'a.json');
+  expect(tried()).toEqual([2, 'error: There is no file a.json.']);
+  writeFileSync(path.join(cwd, 'a.json'), '[');
+  expect(tried()).toEqual([2, 'error: a.json is not a JSON object.']);
+  writeFileSync(path.join(cwd, 'a.json'), '{"steps":[{"step":1},{"notes":"x"}]}');
+  expect(tried()).toEqual([
+    2,
+    'error: The answers in a.json cannot be used. steps.0.step: Invalid input: expected string, received number; ' +
+      'steps.1.step: Invalid input: expected string, received undefined.',
+  ]);
+  expect(refused('builtins', '--kind', 'nope')).toEqual([2, 'error: There is no kind "nope".']);
 });

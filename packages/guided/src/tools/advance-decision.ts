@@ -28,12 +28,9 @@ import {
   type KnownCapabilities,
   loosenedBy,
   mergeContext,
-  NOTES_TEMPLATE,
   type OpenQuestion,
-  outputTemplate,
   type PreferenceBaselines,
   type Preferences,
-  placeholdersIn,
   planAdvance,
   planPreferences,
   projectCapabilities,
@@ -50,6 +47,7 @@ import { decideCorrections } from './correction-decision.ts';
 import { checkpointedFrom, type Situation } from './place-answer.ts';
 import { ASSUMED } from './recorded-attempt.ts';
 import type { ContinueInput, StepOutputInput } from './tool-inputs.ts';
+import { unfilledOutput } from './unfilled-template.ts';
 import { outputsOfTurn } from './walked-steps.ts';
 
 /** The most bytes of an attempt's artifacts together, as canonical JSON. */
@@ -71,7 +69,7 @@ export function decideAdvance(
 ): Result<SessionWrite, ErrorEnvelope> {
   const { place, events, node, dag, state } = situation;
   const output: StepOutputInput = input.output ?? {};
-  const unfilled = unfilledTemplate(situation, input);
+  const unfilled = unfilledOutput(situation, input);
   if (unfilled !== undefined) return err(unfilled);
   const artifacts = (output.artifacts ?? []).map(value => ({ value, text: canonicalJson(value) }));
   const texts = (output.corrections ?? []).flatMap(({ artifact }) =>
@@ -195,23 +193,6 @@ export function decideAdvance(
   const told = traceWithWarnings(drift, trace);
   return record({ outcome: { kind: 'advanced', state: reached }, gaps, trace: told, opens }, extra);
 }
-
-/** The error for a template that was sent back as it is: no placeholder is an answer. */
-function unfilledTemplate({ compiled, state }: Situation, { output = {} }: ContinueInput): ErrorEnvelope | undefined {
-  const stepId = derivePendingStep(state)?.stepId;
-  const step = compiled.steps.find(each => each.stepId === stepId);
-  const template = { ...(step ? outputTemplate(compiled, step) : {}), notes: [...NOTES_TEMPLATES] } as Json;
-  const [field] = placeholdersIn(output as Json, template, 'output');
-  if (field === undefined) return undefined;
-  return invalidCall(
-    `continue_workflow: ${field} is still a placeholder of the template. Nothing was handed in.`,
-    'Do the step, replace every <placeholder> by your own value, one of the choices where it lists some, and send the call again with the same tokens.',
-    { field },
-  );
-}
-
-/** Placeholders for notes, from the next call and from the description of the tool. */
-const NOTES_TEMPLATES = [NOTES_TEMPLATE, '<what you did in this step, in markdown>', '<notes>'];
 
 /** Warnings that the trace records; choices that the agent may make are recorded as divergences. */
 function lasting(warnings: readonly Warning[]): readonly Warning[] {

@@ -44,6 +44,7 @@ import { decideStart, type StartName, startNameOf } from './start-decision.ts';
 import { placeOfCheckpointToken, placeOfTokens } from './token-places.ts';
 import type { StepAnswer, Warning } from './tool-answers.ts';
 import type { CheckpointInput, ContinueInput, StartInput } from './tool-inputs.ts';
+import { unfilledCheckpoint } from './unfilled-template.ts';
 import { observationsOf, readWorkspace } from './workspace.ts';
 
 export interface GuidedToolsOptions extends SessionStoresOptions {
@@ -187,6 +188,8 @@ export function openGuidedTools(options: GuidedToolsOptions): GuidedTools {
   }
 
   async function checkpoint(input: CheckpointInput) {
+    const unfilled = unfilledCheckpoint(input);
+    if (unfilled !== undefined) return err(unfilled);
     const tokens = reader.tokens();
     if (!tokens.ok) return tokens;
     const named = placeOfCheckpointToken(reader, tokens.value, input);

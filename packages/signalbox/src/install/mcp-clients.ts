@@ -80,12 +80,13 @@ export const mcpClients = {
         ? { type: 'local', command: [target.command, ...target.args], enabled: true, timeout: START_MS }
         : { type: 'remote', url: target.url, headers: bearer(`{env:${target.tokenVariable}}`), enabled: true },
   },
+  // Zed reads no variables in headers, so a token would have to be written into its file.
   zed: {
     title: 'Zed',
     file: ({ home }) => path.join(home, '.config', 'zed', 'settings.json'),
     format: 'json',
     member: 'context_servers',
-    entry: target => (target.kind === 'stdio' ? { source: 'custom', ...stdio(target), env: {} } : undefined),
+    entry: target => (target.kind === 'stdio' ? { ...stdio(target), env: {} } : undefined),
   },
   windsurf: {
     title: 'Windsurf',

@@ -41,6 +41,10 @@ export function defineAuthoring(command: Command, terminal: Terminal, answer: An
     .action((flags: WorkflowFlags & { readonly kind?: string }) =>
       answer(flags, async () => {
         const all = await listBuiltins(workflowPlaces(flags.workflows));
+        const kinds = [...new Set(all.map(({ kind }) => String(kind)))];
+        if (flags.kind !== undefined && !kinds.includes(flags.kind)) {
+          return usageError(`There is no kind "${flags.kind}".`, `The kinds are ${kinds.join(', ')}.`);
+        }
         for (const each of all.filter(({ kind }) => flags.kind === undefined || kind === flags.kind)) {
           const line = `${each.kind.padEnd(18)}  ${each.id.padEnd(44)}  ${shown(each.purpose)}`;
           terminal.print(flags.json ? JSON.stringify(each) : line);
@@ -90,6 +94,8 @@ export function defineAuthoring(command: Command, terminal: Terminal, answer: An
     .action((id: string, newId: string, flags: ToFlags) =>
       answer(flags, async () => {
         if (!isOwnId(newId)) return notOwn(newId);
+        const remote = remoteRefusal(id);
+        if (remote !== undefined) return remote;
         const found = await workflowSource(id, workflowPlaces(flags.workflows));
         if (!found.ok) return found.error;
         const { source, isRoutine } = found.value;
@@ -204,14 +210,18 @@ export function defineAuthoring(command: Command, terminal: Terminal, answer: An
   }
 
   async function tryOne(target: string, flags: WorkflowFlags & { readonly answers: string; readonly quiet?: boolean }) {
-    const given = existsSync(flags.answers) ? parsed(readFileSync(flags.answers, 'utf8')) : undefined;
+    const remote = remoteRefusal(target);
+    if (remote !== undefined) return remote;
+    const help = 'See "signalbox workflow test --help".';
+    if (!existsSync(flags.answers)) return usageError(`There is no file ${flags.answers}.`, help);
+    const given = parsed(readFileSync(flags.answers, 'utf8'));
+    if (given === undefined) return usageError(`${flags.answers} is not a JSON object.`, help);
     const script = trialScript.safeParse(given);
     if (!script.success) {
-      const [issue] = script.error.issues;
-      return usageError(
-        `${flags.answers} has no answers: ${issue?.path.join('.') || 'it'} ${issue?.message ?? ''}.`,
-        'See "signalbox workflow test --help".',
+      const problems = script.error.issues.map(({ path: at, message }) =>
+        at.length === 0 ? message : `${at.join('.')}: ${message}`,
       );
+      return usageError(`The answers in ${flags.answers} cannot be used. ${problems.join('; ')}.`, help);
     }
     const checked = await checkWorkflow(target, { directories: workflowPlaces(flags.workflows), mode: 'load' });
     if (!checked.ok) return checked.error;

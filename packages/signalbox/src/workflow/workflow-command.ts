@@ -12,7 +12,13 @@ import { describeCheck, reportOf } from './workflow-check-report.ts';
 import { configReport, describeConfig } from './workflow-config.ts';
 import { describeInspection } from './workflow-inspection.ts';
 import { describeList, withStatus, workflowTools } from './workflow-list.ts';
-import { missingPlace, WORKFLOWS_OPTION, type WorkflowFlags, workflowPlaces } from './workflow-places.ts';
+import {
+  missingPlace,
+  remoteRefusal,
+  WORKFLOWS_OPTION,
+  type WorkflowFlags,
+  workflowPlaces,
+} from './workflow-places.ts';
 
 export const defineWorkflow: DefineCommand = (command, { terminal, signals, end }) => {
   const answer: Answer = async (flags, act) => {
@@ -81,6 +87,8 @@ Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
     .option('--json', 'print JSON')
     .action((workflowId: string, flags: WorkflowFlags) =>
       answer(flags, async () => {
+        const remote = remoteRefusal(workflowId);
+        if (remote !== undefined) return remote;
         const inspected = await workflowTools(flags.workflows).inspect({ workflowId });
         if (!inspected.ok) return inspected.error;
         const { nextCall: _, ...rest } = inspected.value;
@@ -130,6 +138,8 @@ Exit codes: 0 done, 1 failed or not valid, 2 usage.`,
     .option('--json', 'print one object with workflowHash and snapshot')
     .action((target: string, flags: WorkflowFlags) =>
       answer(flags, async () => {
+        const remote = remoteRefusal(target);
+        if (remote !== undefined) return remote;
         const checked = await checkWorkflow(target, { directories: workflowPlaces(flags.workflows), mode: 'load' });
         if (!checked.ok) return checked.error;
         if (!checked.value.ok) {

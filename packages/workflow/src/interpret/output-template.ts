@@ -47,17 +47,22 @@ export function placeholdersIn(value: Json, template: Json, path = ''): readonly
   const found: string[] = [];
   const visit = (part: Json, at: string): void => {
     if (typeof part === 'string') {
-      if (known.has(part.trim())) found.push(at);
+      if (known.has(undecorated(part))) found.push(at);
     } else if (Array.isArray(part)) for (const [index, each] of part.entries()) visit(each, `${at}.${index}`);
     else if (isJsonObject(part)) {
       for (const [key, each] of Object.entries(part)) {
-        if (known.has(key.trim())) found.push(`${at}.${key}`);
+        if (known.has(undecorated(key))) found.push(`${at}.${key}`);
         visit(each, `${at}.${key}`);
       }
     }
   };
   visit(value, path);
   return found;
+}
+
+/** A text without what Markdown puts around it: a placeholder in bold, in quotes or in a list is still one. */
+function undecorated(text: string): string {
+  return text.replace(/^[\s"'`*_>#-]+(?=<)|(?<=>)[\s"'`*_.]+$/g, '').trim();
 }
 
 function placeholders(template: Json): readonly string[] {

@@ -39,4 +39,14 @@ describe('[W203] the template of an output', () => {
     expect(placeholdersIn({ a: ' <x | y> ', b: ['a <text> here'] }, template, 'output')).toEqual(['output.a']);
     expect(placeholdersIn({ a: 'x', b: { name: ['<stdin>'] } }, template, 'output')).toEqual([]);
   });
+
+  it('[W210] is found in Markdown decoration, and not in a text that mentions it', () => {
+    const template = { a: '<text>' };
+    for (const a of ['**<text>**', '`<text>`', '- "<text>".', '> _<text>_']) {
+      expect(placeholdersIn({ a }, template, 'output')).toEqual(['output.a']);
+    }
+    for (const a of ['<text> is a tag', 'the tag <text>', '<texts>', '**text**']) {
+      expect(placeholdersIn({ a }, template, 'output')).toEqual([]);
+    }
+  });
 });
