@@ -61,7 +61,7 @@ describe('an agent that only sends back what answers say', () => {
       const passed = new Set<string>();
       while (!at.isComplete) {
         const call = filledIn(at);
-        const { output: template } = at.nextCall?.arguments as { readonly output: Json };
+        const template = at.nextCall?.arguments.output as Json;
         const filled = call.output as unknown as Json;
         const before = filesUnder(directory);
         for (const [pointer, placeholder] of placeholdersOf(template)) {
