@@ -28,6 +28,7 @@ const api = {
   index: path.join(published, 'src/index.ts'),
   'jsx-runtime': path.join(packages, 'plan/src/jsx/jsx-runtime.ts'),
   'jsx-dev-runtime': path.join(packages, 'plan/src/jsx/jsx-dev-runtime.ts'),
+  testing: path.join(published, 'src/testing.ts'),
 };
 
 /** Packages bundled into the program, with their dependencies: one file loads faster than eighty, and there is one zod. */

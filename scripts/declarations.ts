@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { withDirectImports, workspaceOrigins } from './direct-imports.ts';
 import { localProgram } from './local-program.ts';
@@ -77,7 +77,7 @@ function emit(files: readonly string[], outDir: string, root: string): void {
     rootDir: root,
     outDir,
     // Sources under node_modules count as foreign, and their types are not written.
-    paths: { '@signalbox/*': [path.join(root, 'packages/*/src/index.ts')] },
+    paths: ownPaths(root),
   };
   writeFileSync(
     project,
@@ -88,4 +88,19 @@ function emit(files: readonly string[], outDir: string, root: string): void {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`the types could not be written\n${stdout}${stderr}`);
+}
+
+/** Where the workspace's packages, and the parts that they export by name, are written. */
+function ownPaths(root: string): Readonly<Record<string, readonly string[]>> {
+  const folder = path.join(root, 'packages');
+  const paths = readdirSync(folder).flatMap(name => {
+    const place = path.join(folder, name);
+    const manifest = JSON.parse(readFileSync(path.join(place, 'package.json'), 'utf8'));
+    if (!manifest.name.startsWith('@signalbox/')) return [];
+    return Object.entries<string>(manifest.exports).map(([part, file]) => [
+      path.posix.join(manifest.name, part),
+      [path.join(place, file)],
+    ]);
+  });
+  return Object.fromEntries(paths);
 }

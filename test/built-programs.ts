@@ -38,6 +38,13 @@ function keptCode(): string {
   return CODE;
 }
 
+/** Plans are loaded by Node, whose hooks give them the engine's own modules, and not by Vitest, which would give them others. */
+function withOwnImports(code: string): string {
+  const vm = "process.getBuiltinModule('node:vm')";
+  const how = `{ importModuleDynamically: ${vm}.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER }`;
+  return code.replaceAll(/(?<![\w.])import\(url\)/g, `${vm}.runInThisContext('url => import(url)', ${how})(url)`);
+}
+
 /** The same for modules that tests import. */
 export function builtPrograms(): Plugin {
   const withEntries = entriesOfBuild();
@@ -47,7 +54,9 @@ export function builtPrograms(): Plugin {
     // Vitest keeps what modules were changed to.
     configureVitest: ({ defineCacheKeyGenerator }) =>
       defineCacheKeyGenerator(({ sourceCode }) => withEntries(sourceCode)),
-    transform: (code, id) =>
-      /\/packages\/app\/src\/(threads|run-journal|replay)\//.test(id) ? withEntries(code) : undefined,
+    transform(code, id) {
+      if (id.endsWith('/packages/plan/src/load/load-plan.ts')) return withOwnImports(code);
+      return /\/packages\/app\/src\/(threads|run-journal|replay)\//.test(id) ? withEntries(code) : undefined;
+    },
   };
 }

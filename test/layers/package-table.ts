@@ -27,8 +27,12 @@ export const packageTable: readonly PackageRow[] = [
   { name: 'testkit', mayImport: ['model', 'journal', 'state'] },
 ];
 
-/** The places whose sources may import the testkit: the demo plays its fakes, and agents are tried with its model. */
-export const TESTKIT_USERS: readonly string[] = ['packages/app/src/demo/', 'packages/app/src/agent-doctor/'];
+/** The places whose sources may import the testkit: the demo plays its fakes, agents are tried with its model, and plans are tested with its clock. */
+export const TESTKIT_USERS: readonly string[] = [
+  'packages/app/src/demo/',
+  'packages/app/src/agent-doctor/',
+  'packages/app/src/testing/',
+];
 
 /** The one place of the journal that touches the platform. */
 export const JOURNAL_FILES = 'packages/journal/src/files/';

@@ -219,7 +219,7 @@ export {
 export { parseAdapterEvent } from './fleet/parse-adapter-event.ts';
 export { type PluginError, type PluginErrorCode, pluginError, pluginErrorPlans } from './fleet/plugin-error.ts';
 export { type Provenance, projectPath, provenance } from './fleet/provenance.ts';
-export { type Resolution, resolution } from './fleet/resolution.ts';
+export { type GivenAnswer, type Resolution, resolution, resolutionGiven } from './fleet/resolution.ts';
 export {
   type ArtifactUpload,
   type ArtifactUploadResult,

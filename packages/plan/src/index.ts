@@ -4,7 +4,7 @@ export type {
   VolatileAccess,
 } from './context.ts';
 export type { FailedAttempt } from './failures/attempt-error.ts';
-export type { Duration } from './failures/duration.ts';
+export { type Duration, durationMs } from './failures/duration.ts';
 export { Retryable, Terminal } from './failures/verdicts.ts';
 export { editUndriven } from './forks/edit-undriven.ts';
 export { forkPlan } from './forks/fork-plan.ts';

@@ -1,11 +1,10 @@
 import { createIdSource, type Json, portableHasher, type RunId, type Timestamp, timestampOf } from '@signalbox/model';
 import { type Commit, type MemoryRuns, memoryRuns, type OwnerId, type RunReader } from '@signalbox/runs';
-import { type FakeClock, fakeClock, seededRng } from '@signalbox/testkit';
+import { type FakeClock, type FakeTimers, fakeClock, fakeTimers, seededRng } from '@signalbox/testkit';
 import type { PlanRun, PlanRunOptions, RunEnd } from '../src/frames/engine-options.ts';
 import { runPlan } from '../src/frames/run-plan.ts';
 import type { TaskExecutor } from '../src/frames/task-executor.ts';
 import type { AnyPlan } from '../src/plan-definition.ts';
-import { type FakeTimers, fakeTimers } from './fake-timers.ts';
 import { stillRunning } from './nothing-runs.ts';
 
 /** A world for runs of plans: memory, a clock that stands still, and timers that go off when nothing else happens. */

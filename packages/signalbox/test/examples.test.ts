@@ -42,23 +42,34 @@ function play(name: string) {
 }
 
 describe('the examples', () => {
-  it('07: a recorded run is replayed in a test', () => {
+  it('[X131] [X132] 07: a plan is run, and a recorded run is replayed, in a test', () => {
     const folder = path.join(examples, '07-replay-in-a-test');
     const cwd = temporaryFolder();
     const replayed = signalbox(['replay', path.join(folder, 'run.bundle'), '--verify'], { cwd });
     expect(replayed).toMatchObject({ status: 0, stderr: '' });
     expect(readme('07-replay-in-a-test')).toContain(replayed.stdout.split('\n')[0]);
     const config = path.join(cwd, 'vitest.config.mjs');
-    const index = fileURLToPath(new URL(isProgramStale() ? '../src/index.ts' : '../dist/index.js', import.meta.url));
+    const [sources, built] = ['../src/', '../dist/'].map(folder => fileURLToPath(new URL(folder, import.meta.url)));
+    const alias = isProgramStale()
+      ? {
+          'signalbox/testing': `${sources}testing.ts`,
+          'signalbox/jsx-dev-runtime': fileURLToPath(new URL('../../plan/src/jsx/jsx-dev-runtime.ts', import.meta.url)),
+          signalbox: `${sources}index.ts`,
+        }
+      : {
+          'signalbox/testing': `${built}testing.js`,
+          'signalbox/jsx-dev-runtime': `${built}jsx-dev-runtime.js`,
+          signalbox: `${built}index.js`,
+        };
     writeFileSync(
       config,
-      `export default { test: { testTimeout: 300_000 }, resolve: { alias: { signalbox: ${JSON.stringify(index)} } } };`,
+      `export default { test: { testTimeout: 300_000 }, resolve: { alias: ${JSON.stringify(alias)} } };`,
     );
     const vitest = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url));
     const tested = spawnSync(process.execPath, [vitest, 'run', '--root', folder, '--config', config], {
       encoding: 'utf8',
     });
-    expect([tested.status, tested.stdout]).toEqual([0, expect.stringMatching(/2 passed/)]);
+    expect([tested.status, tested.stdout]).toEqual([0, expect.stringMatching(/4 passed/)]);
   });
 
   it('03: a person decides, and the run goes on', () => {

@@ -6,6 +6,7 @@ export {
   echoPrompt,
 } from './echo-agent/echo-script.ts';
 export { type FakeClock, fakeClock } from './fake-clock.ts';
+export { type FakeTimers, fakeTimers } from './fake-timers.ts';
 export { filledTemplate } from './filled-template.ts';
 export { type CapabilityProfile, capabilityProfiles } from './fleet/capability-profiles.ts';
 export {

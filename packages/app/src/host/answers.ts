@@ -1,5 +1,5 @@
 import { type ErrorEnvelope, ok, type Result, type RunId } from '@signalbox/model';
-import type { Decision } from '@signalbox/runs';
+import type { Decision, RunReader } from '@signalbox/runs';
 import { limitOf, raisedLimit, whyReached } from '../decisions/limit-decisions.ts';
 import type { HostBase } from './open-run-host.ts';
 import type { Raise } from './raise-limits.ts';
@@ -19,7 +19,15 @@ export interface AnswerPorts extends Pick<RunHost, 'finished'> {
   readonly resume: RunHost['resume'];
 }
 
-export function createAnswers(base: HostBase, { raise, stop, resume, finished }: AnswerPorts): Answers {
+/** What answers need of the host. */
+interface AnswerBase extends Pick<HostBase, 'machine'> {
+  readonly options: { readonly resumeOnAnswer?: boolean };
+  readonly store: Pick<RunReader, 'run' | 'decisions'>;
+  readonly threads: Pick<HostBase['threads'], 'command'>;
+  readonly decisions: Pick<HostBase['decisions'], 'answer' | 'deliver'>;
+}
+
+export function createAnswers(base: AnswerBase, { raise, stop, resume, finished }: AnswerPorts): Answers {
   const { options, store, machine, threads, decisions } = base;
   const resumesOnAnswer = options.resumeOnAnswer === true;
 

@@ -9,9 +9,8 @@ import {
   timestampOf,
 } from '@signalbox/model';
 import { type CommitError, type Guard, memoryRuns, type WriteSet } from '@signalbox/runs';
-import { fakeClock, seededRng } from '@signalbox/testkit';
+import { fakeClock, fakeTimers, seededRng } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
-import { fakeTimers } from '../../../plan/test/fake-timers.ts';
 import { newRun, startRun } from '../../../runs/test/builders.ts';
 import { draftEvent } from '../host/run-events.ts';
 import { feedWithHeld, withHeld } from './held-runs.ts';

@@ -3,7 +3,6 @@ import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
 import { type ErrorEnvelope, err, ok, type Result, type RunId, thrownMessage } from '@signalbox/model';
 import {
-  type CommandAnswer,
   editFault,
   outlineOf,
   type PlanRun,
@@ -25,11 +24,12 @@ import { threadWorkspace } from '../workspaces/thread-workspace.ts';
 import { commitText } from './commit-message.ts';
 import { compiledFiles } from './compiled-files.ts';
 import { type LoadedPlans, loadedPlans } from './loaded-plans.ts';
+import { obey } from './obey.ts';
 import { createOwnValues, TAKEN_SPACES } from './own-values.ts';
 import { connectPort } from './port-calls.ts';
 import { rowsOfText } from './rows-text.ts';
 
-import type { DriveJob, HostCalls, ReadMethod, RemoteRequest, RunCommand, ThreadCalls } from './thread-api.ts';
+import type { DriveJob, HostCalls, ReadMethod, RemoteRequest, ThreadCalls } from './thread-api.ts';
 import { data, guardThread, port } from './thread-guard.ts';
 
 const machine = thisMachine();
@@ -102,7 +102,10 @@ const calls: ThreadCalls = {
   async command(run, command) {
     await loading.get(run);
     const live = lives.get(run);
-    return live === undefined ? 'over' : obey(live, command);
+    if (live === undefined) return 'over';
+    // The next verdict says whether the new limits are enough.
+    if (command.kind === 'raise') for (const one of lives.keys()) verdicts.set(one, { kind: 'go' });
+    return obey(live, command);
   },
   progress: (execution, progress) => progresses.get(execution)?.(progress),
   limit: (run, verdict) => void verdicts.set(run, verdict),
@@ -286,31 +289,4 @@ function withText(thrown: unknown, message: string): Error {
     // Even inspecting it may throw.
   }
   return new Error(message);
-}
-
-function obey(live: PlanRun, command: RunCommand): Promise<CommandAnswer> {
-  switch (command.kind) {
-    case 'pause':
-      return live.pause(command.by, command);
-    case 'stop':
-      return live.stop(command.reason, command.by);
-    case 'terminate':
-      return live.terminate(command.reason, command.by);
-    case 'retry':
-      return live.retry(command.node, command.by, command.policy);
-    case 'reset':
-      return live.reset(command.node, command.by);
-    case 'edit':
-      return live.edit(command);
-    case 'raise':
-      // The next verdict says whether that is enough.
-      for (const run of lives.keys()) verdicts.set(run, { kind: 'go' });
-      return live.raise(command.limits, command.by);
-    case 'cancel':
-      return live.cancel(command.node, command.by);
-    case 'wake':
-      return live.wake(command.node);
-    case 'input':
-      return live.input();
-  }
 }

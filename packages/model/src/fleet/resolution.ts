@@ -17,3 +17,19 @@ export const resolution = z.strictObject({
   value: json.optional(),
 });
 export type Resolution = z.infer<typeof resolution>;
+
+/** A person's answer as code gives it: to a confirmation, to a question with options, or to one that asks for a value. */
+export type GivenAnswer =
+  | 'approve'
+  | 'deny'
+  | { readonly approve: boolean; readonly reason?: string }
+  | { readonly option: string; readonly reason?: string }
+  | { readonly value: z.infer<typeof json>; readonly reason?: string };
+
+export function resolutionGiven(given: GivenAnswer): Resolution {
+  if (typeof given === 'string') return resolutionGiven({ approve: given === 'approve' });
+  const base = { rationale: given.reason ?? '', actionKind: 'review' } as const;
+  if ('option' in given) return { ...base, resolutionType: 'choose_option', chosenOptionId: given.option };
+  if ('value' in given) return { ...base, resolutionType: 'approve', value: given.value };
+  return { ...base, resolutionType: given.approve ? 'approve' : 'reject' };
+}

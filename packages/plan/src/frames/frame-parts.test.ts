@@ -1,8 +1,7 @@
 import { canonicalJson, type Digest, type Json } from '@signalbox/model';
-import { fakeClock } from '@signalbox/testkit';
+import { fakeClock, fakeTimers } from '@signalbox/testkit';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fakeTimers } from '../../test/fake-timers.ts';
 import { plainText } from '../state/plain-text.ts';
 import { createFrameDigest } from './frame-digest.ts';
 import { createPhaseGuard, type FramePhase, framePhases } from './frame-phase.ts';

@@ -1,8 +1,9 @@
-import type { FakeClock } from '@signalbox/testkit';
-import type { Timers } from '../src/frames/frame-scheduler.ts';
+import type { FakeClock } from './fake-clock.ts';
 
 /** Timers that go off when the test moves the clock. */
-export interface FakeTimers extends Timers {
+export interface FakeTimers {
+  /** Calls back at that time; not at all once the returned function was called. */
+  after(ms: number, run: () => void): () => void;
   advance(ms: number): void;
   /** Milliseconds until the next one goes off. */
   readonly next: number | undefined;

@@ -1,0 +1,16 @@
+/** `signalbox/testing`: plans in tests, with any test runner. */
+export {
+  type AgentScript,
+  type AgentTurn,
+  inTurn,
+  type PersonScript,
+  type Spent,
+  type TestEnd,
+  type TestNode,
+  type TestPlanOptions,
+  type TestQuestion,
+  type TestRun,
+  type TestState,
+  type TestView,
+  testPlan,
+} from '@signalbox/app/testing';
