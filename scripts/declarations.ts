@@ -97,7 +97,7 @@ function ownPaths(root: string): Readonly<Record<string, readonly string[]>> {
     const place = path.join(folder, name);
     const manifest = JSON.parse(readFileSync(path.join(place, 'package.json'), 'utf8'));
     if (!manifest.name.startsWith('@signalbox/')) return [];
-    return Object.entries<string>(manifest.exports).map(([part, file]) => [
+    return Object.entries<string>(manifest.exports ?? {}).map(([part, file]) => [
       path.posix.join(manifest.name, part),
       [path.join(place, file)],
     ]);
