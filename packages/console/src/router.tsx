@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { artifactsPlaceOf } from './artifacts/artifact-thing.ts';
+import { findPlaceOf } from './find/find-place.ts';
 import { BrokenPage } from './pages/broken-page.tsx';
 import { NoSuchPage } from './pages/no-such-page.tsx';
 import { runPlaceOf } from './run/run-place.ts';
@@ -36,6 +37,12 @@ const routes = [
     path: '/runs/$run',
     validateSearch: runPlaceOf,
     component: lazyRouteComponent(() => import('./pages/run-page.tsx'), 'RunPage'),
+  }),
+  createRoute({
+    getParentRoute: at,
+    path: '/find',
+    validateSearch: findPlaceOf,
+    component: lazyRouteComponent(() => import('./pages/find-page.tsx'), 'FindPage'),
   }),
   createRoute({
     getParentRoute: at,

@@ -396,6 +396,16 @@ export {
   wireDecision,
 } from './wire/decisions.ts';
 export { type InternalEventType, internalEventTypes } from './wire/event-types.ts';
+export {
+  type FindKind,
+  type FindQuery,
+  type FoundList,
+  type FoundThing,
+  findKind,
+  findQuery,
+  foundThing,
+  type SnippetPart,
+} from './wire/find.ts';
 export type {
   QueuedDecision,
   TrustProof,

@@ -369,6 +369,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
 
   return {
     store,
+    search: { find: async () => ok({ found: [], counts: {}, behind: 0 }) },
     reader: store,
     blobs: store,
     feed: store,

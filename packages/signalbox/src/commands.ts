@@ -182,6 +182,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./forks/undo-commands.ts')).defineCheckpoints,
   },
   {
+    syntax: 'find <text...>',
+    summary: 'search runs, messages, tool calls, files, artifacts and notes',
+    group: LOOK,
+    load: async () => (await import('./find/find-command.ts')).defineFind,
+  },
+  {
     syntax: 'artifacts [run]',
     summary: "list a run's artifacts",
     group: LOOK,

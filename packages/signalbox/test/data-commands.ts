@@ -20,6 +20,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   task: 'do nothing',
   node: 'node',
   call: 'call',
+  text: 'anything',
   target: 'backup-of-nothing',
   backup: 'no-backup',
 };

@@ -1,6 +1,7 @@
 export type {
   ApprovalId,
   ErrorEnvelope,
+  FoundThing,
   ImportReport,
   Json,
   RecoveryNote,
@@ -11,7 +12,16 @@ export type {
   StorageStanding,
   ThrownPlace,
 } from '@signalbox/model';
-export { codeFrame, defectWords, editorUrl, nodeKindFacts, runId, runStatus, timerDue } from '@signalbox/model';
+export {
+  codeFrame,
+  defectWords,
+  editorUrl,
+  findQuery,
+  nodeKindFacts,
+  runId,
+  runStatus,
+  timerDue,
+} from '@signalbox/model';
 export type { KeepAttempt, Kept, PlanPreview, TraceEntry, TreeNode } from '@signalbox/plan';
 export { treeToXml } from '@signalbox/plan';
 export type {
@@ -85,6 +95,7 @@ export { type ReplayVerdict, verifyBundleReplay, verifyRunReplay } from '../repl
 export type { CollectReport, CollectRequest } from '../retention/retention-desk.ts';
 export { drainUnowned } from '../run-journal/drain-unowned.ts';
 export { type RunReport, verifyRun } from '../run-journal/verify-run.ts';
+export { findBeside } from '../search/find-beside.ts';
 export { openSecrets } from '../secrets/open-secrets.ts';
 export { readEditorUrl } from '../settings/editor-config.ts';
 export type { SettingsDesk } from '../settings/open-settings.ts';

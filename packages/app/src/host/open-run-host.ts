@@ -30,6 +30,7 @@ import { createRetentionDesk, oneByOne, type RetentionDeskPorts } from '../reten
 import { createJournalKeeper } from '../run-journal/journal-keeper.ts';
 import { createJournalThread, type DerivedThread } from '../run-journal/journal-thread.ts';
 import { createJournalWriter } from '../run-journal/journal-writer.ts';
+import { createSearchDesk } from '../search/search-desk.ts';
 import { feedWithHeld, withHeld } from '../storage/held-runs.ts';
 import { createStorageDesk, type StorageDesk } from '../storage/storage-desk.ts';
 import { openPlanThreads, type PlanThreads, type PlanThreadsOptions } from '../threads/plan-threads.ts';
@@ -119,6 +120,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     writer: derived,
     last: createJournalWriter(dataDirectory, store),
   });
+  const search = createSearchDesk({ feed: store, timers: machine.timers, derived });
   const decisions = createDecisionDesk({ commit: storage, reader: store, machine, secrets });
   const activity = createActivity();
   const rateLimits = createRateLimitDesk(machine, { tell: activity.tell });
@@ -245,11 +247,16 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     }),
     activity,
     recoveries: options.recoveries ?? openRecoveryBook(dataDirectory, machine.clock),
+    search,
     inspection,
     retention: {
       ...retention,
       keep: (...args) => gate.through(() => retention.keep(...args)),
-      collect: (...args) => gate.through(() => retention.collect(...args)),
+      async collect(...args) {
+        const collected = await gate.through(() => retention.collect(...args));
+        search.refresh();
+        return collected;
+      },
     },
     redactions: { ...redactions, redact: (...args) => gate.through(() => redactions.redact(...args)) },
     start: request => gate.through(async () => told(held() ?? (await start(request)))),
@@ -285,6 +292,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     async close() {
       gate.shut();
       inspection.close();
+      search.close();
       await runs.close();
       stopWithdrawing();
       stopBeating();

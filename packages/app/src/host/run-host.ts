@@ -10,6 +10,7 @@ import type { RunInspection } from '../inspection/run-inspection.ts';
 import type { RecoveryBook } from '../recoveries/recovery-book.ts';
 import type { RedactDesk } from '../redact/redact-desk.ts';
 import type { RetentionDesk } from '../retention/retention-desk.ts';
+import type { SearchDesk } from '../search/search-desk.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { CallCheckpoint, CallUndo } from '../undo/undo-desk.ts';
 import type { PersonsWord } from './plan-places.ts';
@@ -34,6 +35,8 @@ export interface RunHost {
   readonly storage: Pick<StorageDesk, 'standing' | 'subscribe'>;
   /** Exports and imports of runs. */
   readonly bundles: RunBundles;
+  /** Searches runs, what they hold, and guided notes. */
+  readonly search: Pick<SearchDesk, 'find'>;
   /** Inputs of nodes, descriptions of plans, and verification of runs. */
   readonly inspection: Omit<RunInspection, 'close'>;
   /** Resolves when the first commit of the run is durable. */

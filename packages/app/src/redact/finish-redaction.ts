@@ -27,7 +27,7 @@ export interface RedactionPorts {
   readonly secrets: { readonly shared: Pick<Secrets['shared'], 'key'> };
   readonly rewriteJournal: (run: RunId) => Promise<Result<void, ErrorEnvelope>>;
   /** The writer of journals and logs: nobody else changes them. */
-  readonly derived: Pick<DerivedWriter, 'redactLogs' | 'filesWith'>;
+  readonly derived: Pick<DerivedWriter, 'redactLogs' | 'filesWith' | 'dropSearch'>;
 }
 
 /** Places that no command of this program reaches. */
@@ -78,6 +78,8 @@ async function redactAll(ports: RedactionPorts, note: RedactionNote): Promise<Re
     if (!written.ok) return written;
   }
   const logs = (await cleanHostLog(dataDirectory, secret)) + (await derived.redactLogs(runs, secret));
+  // It has copies of what it finds.
+  await derived.dropSearch();
   const blobs = await removeBlobs(ports, secret);
   for (const file of readable(await derived.filesWith('cache', secret)))
     rmSync(path.join(dataDirectory, file), { force: true });

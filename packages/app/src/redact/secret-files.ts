@@ -33,9 +33,11 @@ export function onlyThis({ key, known }: SharedSecrets): SecretFilter {
   return createSecretFilter({ known, mac: macOf(key), shapes: [] });
 }
 
-/** SQLite's files are SQLite's; keys hold no value, and the owner's file changes. */
+/** SQLite's files are SQLite's (the search index is deleted instead); keys hold no value, and the owner's file changes. */
 const isLeftOut = (relative: string): boolean =>
-  /^db\.sqlite(-wal|-shm)?$/.test(relative) || /\.lock(-journal|-wal|-shm)?$/.test(relative) || relative === 'keys';
+  /^(db|cache\/search)\.sqlite(-wal|-shm)?$/.test(relative) ||
+  /\.lock(-journal|-wal|-shm)?$/.test(relative) ||
+  relative === 'keys';
 
 const CHUNK = 1 << 22;
 

@@ -21,8 +21,10 @@ import {
   type ProjectCheck,
   type RebuildReport,
   type Repair,
+  removeSearchFile,
 } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
+import { searchFile } from '../search/refresh-search.ts';
 import { journalLog, projectsWithJournal, runsWithJournal } from './run-journals.ts';
 
 export interface RepairRequest {
@@ -74,6 +76,8 @@ export function repairHome(request: RepairRequest): Result<RepairReport, ErrorEn
   if (!owner.ok) return owner;
   try {
     if (dryRun) return foreseen(dataDirectory, fromJournals);
+    // A cache: the next search makes it again.
+    removeSearchFile(searchFile(dataDirectory));
     const file = path.join(dataDirectory, 'db.sqlite');
     return fromJournals ? replaced(file, () => repairedFile(file, dataDirectory)) : repairedFile(file, dataDirectory);
   } finally {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { err } from '@signalbox/model';
+import { err, type FindQuery } from '@signalbox/model';
+import type { Found } from '@signalbox/store';
 import type { LogSettings } from '../logs/log-config.ts';
 import type { RunLogWriter } from '../logs/run-log-writer.ts';
 import type { SecretSearch } from '../redact/secret-files.ts';
@@ -25,8 +26,16 @@ export interface JournalWorkerData extends JournalThreadData {
   readonly keepCode?: () => void;
 }
 
-/** Writes what derives from commits: journals and logs. */
-export type DerivedWriter = JournalWriter & RunLogWriter & SecretSearch;
+/** Writes what derives from commits: journals, logs and the search index. */
+export type DerivedWriter = JournalWriter &
+  RunLogWriter &
+  SecretSearch & {
+    /** Brings the search index up to date. Returns how many runs and sessions are left. */
+    refreshSearch(): Promise<number>;
+    find(query: FindQuery): Promise<Found>;
+    /** Deletes the index. The next refresh makes it again. */
+    dropSearch(): Promise<void>;
+  };
 
 /** The same in its own thread. */
 export interface DerivedThread extends DerivedWriter {
@@ -111,6 +120,9 @@ export function createJournalThread(data: JournalThreadData): DerivedThread {
         throw error;
       }
     },
+    refreshSearch: async () => open().calls.call('refreshSearch'),
+    find: async query => open().calls.call('find', query),
+    dropSearch: async () => open().calls.call('dropSearch'),
     redactLogs: async (runs, secret) => open().calls.call('redactLogs', runs, secret),
     filesWith: async (folder, secret) => open().calls.call('filesWith', folder, secret),
     async close() {

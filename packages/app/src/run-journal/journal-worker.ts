@@ -6,9 +6,10 @@ import { setPriority } from 'node:os';
 import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Bug } from '@signalbox/model';
-import { openReader } from '@signalbox/store';
+import { findInIndex, openReader, removeSearchFile } from '@signalbox/store';
 import { createRunLogWriter } from '../logs/run-log-writer.ts';
 import { secretSearch } from '../redact/secret-files.ts';
+import { refreshSearch, searchFile } from '../search/refresh-search.ts';
 import { filterOf } from '../secrets/open-secrets.ts';
 import { connectPort } from '../threads/port-calls.ts';
 import type { DerivedWriter, JournalWorkerData } from './journal-thread.ts';
@@ -49,4 +50,8 @@ connectPort(parentPort, {
   restLogs: inTurn(writer.restLogs),
   redactLogs: inTurn(writer.redactLogs),
   filesWith: inTurn(filesWith),
+  refreshSearch: inTurn(() => refreshSearch({ dataDirectory, reader: reader.value, isEnding })),
+  // Not in turn: a search does not wait for journals.
+  find: async query => findInIndex({ path: searchFile(dataDirectory) }, query),
+  dropSearch: inTurn(async () => removeSearchFile(searchFile(dataDirectory))),
 } satisfies DerivedWriter);

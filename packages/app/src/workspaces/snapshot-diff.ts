@@ -29,14 +29,10 @@ export async function snapshotDiff(
   from: Digest,
   to: Digest,
 ): Promise<Result<SnapshotDiff, ErrorEnvelope>> {
-  const before = await treeOf(contents, from);
-  if (!before.ok) return before;
-  const after = await treeOf(contents, to);
-  if (!after.ok) return after;
-  const changed = [...leaves(before.value, after.value, '')].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const files = changed.map(({ path: name, before: old, after: now }): ChangedFile => {
-    return { path: name, change: old === undefined ? 'added' : now === undefined ? 'removed' : 'changed' };
-  });
+  const compared = await changedLeaves(contents, from, to);
+  if (!compared.ok) return compared;
+  const changed = compared.value;
+  const files = changed.map(fileOf);
   if (changed.length === 0) return ok({ files, patch: '' });
   try {
     const patch = await patchOf(contents, changed);
@@ -44,6 +40,32 @@ export async function snapshotDiff(
   } catch (cause) {
     return err(notCompared(thrownMessage(cause)));
   }
+}
+
+/** The same without a patch. */
+export async function changedFiles(
+  contents: Contents,
+  from: Digest,
+  to: Digest,
+): Promise<Result<readonly ChangedFile[], ErrorEnvelope>> {
+  const changed = await changedLeaves(contents, from, to);
+  return changed.ok ? ok(changed.value.map(fileOf)) : changed;
+}
+
+async function changedLeaves(
+  contents: Contents,
+  from: Digest,
+  to: Digest,
+): Promise<Result<readonly Leaf[], ErrorEnvelope>> {
+  const before = await treeOf(contents, from);
+  if (!before.ok) return before;
+  const after = await treeOf(contents, to);
+  if (!after.ok) return after;
+  return ok([...leaves(before.value, after.value, '')].sort((a, b) => (a.path < b.path ? -1 : 1)));
+}
+
+function fileOf({ path: name, before, after }: Leaf): ChangedFile {
+  return { path: name, change: before === undefined ? 'added' : after === undefined ? 'removed' : 'changed' };
 }
 
 /** Paths with differences that no patch shows: the git directory, modes of directories, pipes. A note for readers; empty if there are none. */

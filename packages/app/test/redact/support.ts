@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { RunId } from '@signalbox/model';
+import { removeSearchFile } from '@signalbox/store';
 import { FORMS, SECRET, secretRun } from '../../../store/test/support/secret-runs.ts';
 import { type OwnedStore, openOwnedStore } from '../../src/host/owned-store.ts';
 import { createRunLogWriter } from '../../src/logs/run-log-writer.ts';
@@ -12,6 +13,7 @@ import { secretSearch } from '../../src/redact/secret-files.ts';
 import { oneByOne } from '../../src/retention/retention-desk.ts';
 import { deriveJournal } from '../../src/run-journal/derive-journal.ts';
 import { rewriteJournal } from '../../src/run-journal/rewrite-journal.ts';
+import { searchFile } from '../../src/search/refresh-search.ts';
 
 const machine = thisMachine();
 
@@ -26,6 +28,7 @@ function portsOf(data: string, { store, secrets }: OwnedStore) {
   const derived = {
     ...createRunLogWriter({ reader: store, dataDirectory: data, clean: secrets.filter.data }),
     ...secretSearch(data),
+    dropSearch: async () => removeSearchFile(searchFile(data)),
   };
   return { store, dataDirectory: data, machine, secrets, rewriteJournal: rewrite, derived };
 }

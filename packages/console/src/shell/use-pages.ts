@@ -12,6 +12,7 @@ export interface PageLink {
     | '/'
     | '/queue'
     | '/runs'
+    | '/find'
     | '/failures'
     | '/artifacts'
     | '/workflows'
@@ -52,6 +53,7 @@ export function usePages(): readonly PageLink[] {
       page('/', 'Briefing', 'b'),
       counted(page('/queue', 'Queue', 'q'), waiting, 'wait for you', 'waiting'),
       counted(page('/runs', 'Runs', 'r'), working, 'running', 'working'),
+      page('/find', 'Find', 'i'),
       counted(page('/failures', 'Failures', 'f'), failed, 'failed', 'failed'),
       page('/artifacts', 'Artifacts', 'a'),
       ...(hasSessions ? [counted(page('/workflows', 'Workflows', 'w'), asking, 'wait for you', 'waiting')] : []),

@@ -2,6 +2,7 @@ import { agentList, wireAgent } from './agents.ts';
 import { artifactList, wireArtifact, workspaceDiff } from './artifacts.ts';
 import { importReport } from './bundles.ts';
 import { decisionList, wireDecision } from './decisions.ts';
+import { foundList } from './find.ts';
 import {
   brakeList,
   decisionQueueList,
@@ -54,6 +55,7 @@ export const answers = {
   DecisionList: decisionList,
   DecisionQueue: decisionQueueList,
   EventList: eventList,
+  FoundList: foundList,
   Fleet: fleetOverview,
   FleetAgent: fleetAgentDetail,
   FleetAgentList: fleetAgentList,

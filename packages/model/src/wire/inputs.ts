@@ -1,6 +1,7 @@
 import { artifactsQuery } from './artifacts.ts';
 import { importBody } from './bundles.ts';
 import { answerBody } from './decisions.ts';
+import { findQuery } from './find.ts';
 import {
   advanceBody,
   brakeBody,
@@ -84,6 +85,7 @@ export const queries = {
   ArtifactsQuery: artifactsQuery,
   DecisionsQuery: decisionsQuery,
   EventsQuery: eventsQuery,
+  FindQuery: findQuery,
   FleetLogQuery: fleetLogQuery,
   KnownArtifactsQuery: knownArtifactsQuery,
   ListQuery: listQuery,

@@ -97,6 +97,7 @@ export const operations = {
   decisions: { route: 'GET /api/approvals', needs: 'viewer', input: 'DecisionsQuery', answer: 'DecisionList', summary: 'Decisions, oldest first' },
   resolve: { route: 'POST /api/approvals/:decision/resolve', needs: 'approver', input: 'Answer', answer: 'Decision', summary: 'Answer a decision' },
 
+  find: { route: 'GET /api/find', needs: 'viewer', input: 'FindQuery', answer: 'FoundList', summary: 'Search runs, nodes, messages, tool calls, files, artifacts and guided notes' },
   artifacts: { route: 'GET /api/artifacts', needs: 'viewer', input: 'ArtifactsQuery', answer: 'ArtifactList', summary: 'Artifacts, newest first' },
   artifact: { route: 'GET /api/artifacts/:artifact', needs: 'viewer', answer: 'Artifact', summary: 'An artifact without its content' },
   artifactContent: { route: 'GET /api/artifacts/:artifact/content', needs: 'viewer', answer: 'bytes', summary: 'The content of an artifact, or a range of it' },

@@ -12,7 +12,9 @@ import { listed, MANY, pageOf } from './paging.ts';
 /** The server's health and spending. */
 export function serverHandlers(
   host: RunHost,
-): Serving<'health' | 'openapi' | 'workflowSchema' | 'providers' | 'recoveries' | 'dismissRecovery' | 'spending'> {
+): Serving<
+  'health' | 'find' | 'openapi' | 'workflowSchema' | 'providers' | 'recoveries' | 'dismissRecovery' | 'spending'
+> {
   return {
     health: () =>
       ok({
@@ -22,6 +24,7 @@ export function serverHandlers(
         storage: host.storage.standing(),
         providers: host.providers.briefs(),
       }),
+    find: (_, asked) => host.search.find(asked),
     workflowSchema: () => ok(Response.json(sourceJsonSchema())),
     openapi: () => ok(Response.json(openApi(manifest.version))),
     providers: () => ok(host.providers.list()),
