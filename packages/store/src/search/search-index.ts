@@ -11,7 +11,7 @@ import { type Found, findIn } from './find-in-index.ts';
 import { kindTag, openSearchFile, runTag } from './search-schema.ts';
 
 /** How far a run or a session is indexed. */
-export interface IndexedLog {
+interface IndexedLog {
   readonly records: number;
   readonly mark: string;
 }
@@ -31,7 +31,7 @@ export interface SearchEntry {
   readonly isMore?: boolean | undefined;
 }
 
-export interface LogToIndex extends IndexedLog {
+interface LogToIndex extends IndexedLog {
   readonly id: string;
   /** How far it was indexed when its entries were read. */
   readonly from: number;
