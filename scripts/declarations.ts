@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { withDirectImports, workspaceOrigins } from './direct-imports.ts';
 import { localProgram } from './local-program.ts';
@@ -20,7 +20,7 @@ export function writeDeclarations({ entries, outDir, root }: DeclarationOptions)
   // Inside the workspace, because types of packages are looked up from where the configuration lies.
   const work = mkdtempSync(path.join(outDir, '.types-'));
   try {
-    emit(Object.values(entries), work, root);
+    const complaints = emit(Object.values(entries), work, root);
     const find = workspaceOrigins(root);
     const wanted = Object.values(entries);
     const done = new Set<string>();
@@ -28,7 +28,9 @@ export function writeDeclarations({ entries, outDir, root }: DeclarationOptions)
       if (done.has(module)) continue;
       done.add(module);
       const here = path.dirname(module);
-      const declared = readFileSync(path.join(work, declarationOf(path.relative(root, module))), 'utf8');
+      const written = path.join(work, declarationOf(path.relative(root, module)));
+      if (!existsSync(written)) throw new Error(`the types of ${module} could not be written\n${complaints}`);
+      const declared = readFileSync(written, 'utf8');
       const text = withDirectImports(declared, find, target => relativeImport(here, target));
       for (const [, specifier = ''] of text.matchAll(RELATIVE)) wanted.push(path.join(here, specifier));
       const file = path.join(outDir, placeOf(root, module));
@@ -66,8 +68,8 @@ function relativeImport(from: string, module: string): string {
   return place.startsWith('.') ? place : `./${place}`;
 }
 
-/** Types were checked before; here they are only written. */
-function emit(files: readonly string[], outDir: string, root: string): void {
+/** Types were checked before; here they are only written. Returns what the compiler says of those that it could not write. */
+function emit(files: readonly string[], outDir: string, root: string): string {
   const project = path.join(outDir, 'tsconfig.json');
   const compilerOptions = {
     noEmit: false,
@@ -83,11 +85,11 @@ function emit(files: readonly string[], outDir: string, root: string): void {
     project,
     JSON.stringify({ extends: path.join(root, 'tsconfig.json'), compilerOptions, files, include: [] }),
   );
-  const { status, stdout, stderr } = spawnSync(process.execPath, [localProgram('typescript', 'tsc'), '-p', project], {
+  const { stdout, stderr } = spawnSync(process.execPath, [localProgram('typescript', 'tsc'), '-p', project], {
     cwd: root,
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`the types could not be written\n${stdout}${stderr}`);
+  return `${stdout}${stderr}`;
 }
 
 /** Where the workspace's packages, and the parts that they export by name, are written. */
