@@ -339,7 +339,7 @@ export {
   plainDataFault,
   text,
 } from './json.ts';
-export { didYouMean } from './nearest-name.ts';
+export { didYouMean, editDistance } from './nearest-name.ts';
 export { isWorkKind, nodeKindFacts, type PlanNodeKind, planNodeKinds, textOf } from './node-kinds.ts';
 export { err, ok, type Result } from './result.ts';
 export type { Rng } from './rng.ts';

@@ -8,7 +8,8 @@ it.each([
   ['Taks', ['Task', 'Timer'], 'Task'],
   ['banana', ['read_file', 'grep'], undefined],
   ['', ['grep'], undefined],
-])('[P341] %s is most likely %j: %s', (given, known, expected) => {
+  ['grep'.repeat(20_000), ['grep', 'grep'.repeat(20_000)], undefined],
+])('[P341] %.20s is most likely one of %.60j: %s', (given, known, expected) => {
   expect(nearestName(given, known)).toBe(expected);
 });
 

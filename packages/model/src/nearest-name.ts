@@ -1,9 +1,13 @@
+/** Limits the length of names, so that suggestions take bounded time. */
+const LONGEST_NAME = 60;
+
 /** The known name that a mistyped one most likely means; undefined if none is close. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
   const wanted = plain(given);
-  if (wanted === '') return undefined;
+  if (wanted === '' || given.length > LONGEST_NAME) return undefined;
   const ranked = known
-    .map(name => ({ name, far: distance(wanted, plain(name)) }))
+    .filter(name => name.length <= LONGEST_NAME)
+    .map(name => ({ name, far: editDistance(wanted, plain(name)) }))
     .sort((a, b) => a.far - b.far || (a.name < b.name ? -1 : 1));
   const [best] = ranked;
   if (best !== undefined && best.far <= Math.max(wanted.length < 4 ? 1 : 2, Math.floor(wanted.length / 3)))
@@ -23,7 +27,7 @@ function plain(name: string): string {
 }
 
 /** How many letters must be added, removed or replaced (Levenshtein). */
-function distance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

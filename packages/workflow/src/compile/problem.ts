@@ -1,3 +1,4 @@
+import { editDistance } from '@signalbox/model';
 import { limits } from './limits.ts';
 
 /**
@@ -166,16 +167,3 @@ export function meantOrOneOf(name: string, known: readonly string[]): string {
 }
 
 const NAMES_LISTED = 20;
-
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j++) {
-      const change = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
-}
