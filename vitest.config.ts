@@ -13,6 +13,8 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/co
 const rules = [
   'test/architecture.test.ts',
   'test/child-processes.test.ts',
+  'test/docs/pages.test.ts',
+  'test/docs/reference.test.ts',
   'test/layers.test.ts',
   'test/named-surface.test.ts',
   'test/patches.test.ts',

@@ -22,7 +22,7 @@ const expected = new Map(
 process.exitCode = values.check ? check() : write();
 // Loaded for itself: it takes what the documents are about with it.
 if (values.out === undefined)
-  process.exitCode ||= documents((await import('./generated-documents.ts')).generatedDocuments);
+  process.exitCode ||= await documents((await import('./generated-documents.ts')).generatedDocuments);
 
 function check(): number {
   const present = readFolder();
@@ -57,8 +57,10 @@ function write(): number {
   return 0;
 }
 
-function documents(made: Readonly<Record<string, () => string>>): number {
-  const texts = Object.entries(made).map(([file, text]) => [path.join(repositoryRoot, file), text()] as const);
+async function documents(made: Readonly<Record<string, () => string | Promise<string>>>): Promise<number> {
+  const texts = await Promise.all(
+    Object.entries(made).map(async ([file, text]) => [path.join(repositoryRoot, file), await text()] as const),
+  );
   if (!values.check) {
     for (const [file, text] of texts) {
       mkdirSync(path.dirname(file), { recursive: true });

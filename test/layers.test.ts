@@ -7,7 +7,8 @@ import { packageTable, publicName, pureGlobs } from './layers/package-table.ts';
 import { readSources, repositoryRoot, type SourceFile } from './source-file.ts';
 
 const isLayered = (file: string) =>
-  /^(packages\/[^/]+\/)?(package\.json|README\.md)$/.test(file) || /^packages\/[^/]+\/src\/.*\.tsx?$/.test(file);
+  /^(packages\/[^/]+\/)?(package\.json|README\.md)$|^docs\/architecture\.md$/.test(file) ||
+  /^packages\/[^/]+\/src\/.*\.tsx?$/.test(file);
 
 describe('this repository', () => {
   it('keeps its layers', () => {
@@ -172,7 +173,7 @@ describe('layerProblems', () => {
   it('catches a folder that is not in the table', () => {
     expect(layerProblems(workspace(source('helpers/README.md', '')))).toEqual([
       'packages/helpers is not in the table of packages',
-      'README.md does not name packages/helpers',
+      'docs/architecture.md does not name packages/helpers',
     ]);
   });
 
@@ -186,15 +187,15 @@ describe('layerProblems', () => {
     expect(layerProblems(files)).toEqual(['packages/state has no package.json']);
   });
 
-  it('catches a README that is absent, has no table, or names other packages', () => {
-    const files = workspace().filter(file => file.path !== 'README.md');
-    const withReadme = (text: string) => layerProblems([...files, { path: 'README.md', source: text }]);
+  it('catches a page on the architecture that is absent, has no table, or names other packages', () => {
+    const files = workspace().filter(file => file.path !== 'docs/architecture.md');
+    const withReadme = (text: string) => layerProblems([...files, { path: 'docs/architecture.md', source: text }]);
     const rows = packageTable.map(row => `| \`${row.name}\` | … |`);
-    expect(layerProblems(files)).toEqual(['there is no README.md']);
-    expect(withReadme('# Signalbox\n')).toEqual(['README.md has no table of packages']);
-    expect(withReadme(rows.slice(0, -1).join('\n'))).toEqual(['README.md does not name packages/testkit']);
+    expect(layerProblems(files)).toEqual(['there is no docs/architecture.md']);
+    expect(withReadme('# Signalbox\n')).toEqual(['docs/architecture.md has no table of packages']);
+    expect(withReadme(rows.slice(0, -1).join('\n'))).toEqual(['docs/architecture.md does not name packages/testkit']);
     expect(withReadme([...rows, '| `helpers` | … |'].join('\n'))).toEqual([
-      'README.md names helpers, which does not exist',
+      'docs/architecture.md names helpers, which does not exist',
     ]);
     expect(withReadme(`${rows.join('\n')}\n\n| \`demo\` | a command |\n`)).toEqual([]);
   });
@@ -291,7 +292,10 @@ function workspace(...changes: readonly SourceFile[]): readonly SourceFile[] {
     manifest(row.name, manifests[row.name] ?? {}),
   ]);
   const readme = packageTable.map(row => `| \`${row.name}\` | … |`).join('\n');
-  const all = [{ path: 'README.md', source: `# Signalbox\n\n| package | job |\n|---|---|\n${readme}\n` }, ...files];
+  const all = [
+    { path: 'docs/architecture.md', source: `# Signalbox\n\n| package | job |\n|---|---|\n${readme}\n` },
+    ...files,
+  ];
   return [...all.filter(file => !changes.some(change => change.path === file.path)), ...changes].sort((a, b) =>
     a.path < b.path ? -1 : 1,
   );

@@ -84,17 +84,21 @@ function packageImportProblem(file: string, name: string, row: PackageRow, manif
     : `imports ${name}, which packages/${row.name}/package.json does not declare`;
 }
 
-/** The root README names the packages that exist, in the table that has a row for `model`. */
+/** The page on the architecture names the packages that exist, in the table that has a row for `model`. */
 function readmeProblems(folders: readonly string[], files: readonly SourceFile[]): readonly string[] {
-  const readme = files.find(file => file.path === 'README.md');
-  if (readme === undefined) return ['there is no README.md'];
-  const named = readme.source
+  const page = files.find(file => file.path === 'docs/architecture.md');
+  if (page === undefined) return ['there is no docs/architecture.md'];
+  const named = page.source
     .split(/\n(?!\|)/)
     .map(block => [...block.matchAll(/^\| `([a-z]+)` \|/gm)].flatMap(match => match[1] ?? []))
     .find(names => names.includes('model'));
-  if (named === undefined) return ['README.md has no table of packages'];
+  if (named === undefined) return ['docs/architecture.md has no table of packages'];
   return [
-    ...folders.filter(folder => !named.includes(folder)).map(folder => `README.md does not name packages/${folder}`),
-    ...named.filter(name => !folders.includes(name)).map(name => `README.md names ${name}, which does not exist`),
+    ...folders
+      .filter(folder => !named.includes(folder))
+      .map(folder => `docs/architecture.md does not name packages/${folder}`),
+    ...named
+      .filter(name => !folders.includes(name))
+      .map(name => `docs/architecture.md names ${name}, which does not exist`),
   ];
 }

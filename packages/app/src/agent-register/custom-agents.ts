@@ -18,14 +18,14 @@ const custom = z.strictObject({
   mode: z.string().min(1).optional().describe('The mode in which it asks before it changes something.'),
 });
 
-const agents = z.record(
+export const agentsPart = z.record(
   name.refine(given => given !== 'builtin', 'builtin is the agent that comes along'),
   custom,
 );
 
 /** The commands of `agents` in the data directory's configuration, as rows of the register. */
 export function readCustomAgents(dataDirectory: string): Result<readonly AgentRow[], string> {
-  const read = readConfigPart(dataDirectory, 'agents', agents);
+  const read = readConfigPart(dataDirectory, 'agents', agentsPart);
   if (!read.ok) return err(`${CONFIG_FILE} cannot be used: ${read.error}`);
   return ok(Object.entries(read.value ?? {}).map(([id, given]) => rowOf(id, given)));
 }

@@ -13,7 +13,7 @@ import * as z from 'zod';
 import { readConfigPart } from '../settings/config-file.ts';
 
 /** The part `fleet` of the configuration of a data directory. What is not there is as by default. */
-const fleetPart = z.strictObject({
+export const fleetPart = z.strictObject({
   project: projectBrief.partial().optional(),
   ticks: tickConfig.partial().optional(),
   /** The preset of trust. */

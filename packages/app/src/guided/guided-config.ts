@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { readConfigPart } from '../settings/config-file.ts';
 
 /** The part `workflows` of the configuration of a data directory: how far agents may go in guided sessions. */
-const workflowsPart = z.strictObject({ autonomy: autonomy.optional(), riskPolicy: riskPolicy.optional() });
+export const workflowsPart = z.strictObject({ autonomy: autonomy.optional(), riskPolicy: riskPolicy.optional() });
 
 /** The person's configured preferences over the defaults, or why the configuration cannot be used. */
 export function readGuidedPreferences(dataDirectory: string): Result<Preferences, string> {

@@ -38,7 +38,7 @@ export interface PlanPlacesOptions {
 }
 
 /** The part `plans` of the configuration of a data directory. */
-const plansPart = z.strictObject({
+export const plansPart = z.strictObject({
   /** More directories that plans may be started from. */
   roots: z.array(z.string().min(1).max(4096).refine(path.isAbsolute, 'must be an absolute path')).max(256).optional(),
 });

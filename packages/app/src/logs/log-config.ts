@@ -13,7 +13,7 @@ export interface LogSettings {
 export const DEFAULT_LOG_BYTES = 16 * 1024 * 1024;
 export const DEFAULT_LOG_LEVEL: LogLevel = 'debug';
 
-const logs = z.strictObject({
+export const logsPart = z.strictObject({
   level: z.enum(logLevels).optional(),
   maxBytes: z
     .int()
@@ -24,6 +24,6 @@ const logs = z.strictObject({
 
 /** From `logs` of the data directory's configuration. A log must not prevent a run: invalid values are reported and ignored. */
 export function readLogSettings(dataDirectory: string): Result<LogSettings, string> {
-  const read = readConfigPart(dataDirectory, 'logs', logs);
+  const read = readConfigPart(dataDirectory, 'logs', logsPart);
   return read.ok ? ok(read.value ?? {}) : err(`${CONFIG_FILE} cannot be used: ${read.error}`);
 }

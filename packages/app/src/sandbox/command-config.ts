@@ -7,11 +7,11 @@ export interface CommandSettings {
   readonly allowUnconfined: boolean;
 }
 
-const commands = z.strictObject({ allowUnconfined: z.boolean().default(false) });
+export const commandsPart = z.strictObject({ allowUnconfined: z.boolean().default(false) });
 
 /** From `commands` of the data directory's configuration. Invalid values allow nothing. */
 export function readCommandSettings(dataDirectory: string): Result<CommandSettings, string> {
-  const read = readConfigPart(dataDirectory, 'commands', commands);
+  const read = readConfigPart(dataDirectory, 'commands', commandsPart);
   if (!read.ok) return err(`${CONFIG_FILE} cannot be used: ${read.error}`);
   return ok(read.value ?? { allowUnconfined: false });
 }

@@ -50,7 +50,7 @@ export interface SecretsOptions {
 }
 
 /** `secrets` of the data directory's configuration. */
-const secretSettings = z.strictObject({
+export const secretsPart = z.strictObject({
   /** Variables with secret values despite their names. */
   variables: z.array(z.string().min(1).max(200)).max(1000).optional(),
 });
@@ -61,7 +61,7 @@ export function openSecrets({ dataDirectory, env, readOnly = false }: SecretsOpt
   const folder = path.join(dataDirectory, 'keys');
   const key = keyIn(folder, readOnly);
   const mac = macOf(key);
-  const settings = readConfigPart(dataDirectory, 'secrets', secretSettings);
+  const settings = readConfigPart(dataDirectory, 'secrets', secretsPart);
   const named = new Set(settings.ok ? settings.value?.variables : []);
   const { secrets, unusable } = secretsOf(env, named);
   const known = readKnown(folder);
