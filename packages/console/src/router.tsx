@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { artifactsPlaceOf } from './artifacts/artifact-thing.ts';
+import { comparePlaceOf } from './compare/compare-place.ts';
 import { findPlaceOf } from './find/find-place.ts';
 import { BrokenPage } from './pages/broken-page.tsx';
 import { NoSuchPage } from './pages/no-such-page.tsx';
@@ -37,6 +38,12 @@ const routes = [
     path: '/runs/$run',
     validateSearch: runPlaceOf,
     component: lazyRouteComponent(() => import('./pages/run-page.tsx'), 'RunPage'),
+  }),
+  createRoute({
+    getParentRoute: at,
+    path: '/compare',
+    validateSearch: comparePlaceOf,
+    component: lazyRouteComponent(() => import('./pages/compare-page.tsx'), 'ComparePage'),
   }),
   createRoute({
     getParentRoute: at,

@@ -389,6 +389,15 @@ export { type AgentCheck, type AgentJob, agentCheck, type WireAgent } from './wi
 export { answers } from './wire/answers.ts';
 export { artifactList, artifactsQuery, type WireArtifact, wireArtifact, workspaceDiff } from './wire/artifacts.ts';
 export type { ImportReport } from './wire/bundles.ts';
+export type {
+  ComparedRun,
+  DecisionPair,
+  FilePair,
+  FramePair,
+  NodePair,
+  RunComparison,
+  ValuePair,
+} from './wire/compare.ts';
 export {
   type AnswerBody,
   decisionList,

@@ -42,6 +42,7 @@ import { fakeClock, seededRng } from '@signalbox/testkit';
 import { createActivity } from '../../app/src/agents/host-activity.ts';
 import { createProviders } from '../../app/src/agents/providers.ts';
 import { createRateLimitDesk, type RateLimitDesk } from '../../app/src/agents/rate-limit-desk.ts';
+import { compareRuns } from '../../app/src/compare/compare-runs.ts';
 import {
   asked,
   frame,
@@ -369,6 +370,7 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
 
   return {
     store,
+    compare: (a, b) => compareRuns({ reader: store, contents: store, dataDirectory: 'none', now: Date.now }, a, b),
     search: { find: async () => ok({ found: [], counts: {}, behind: 0 }) },
     reader: store,
     blobs: store,

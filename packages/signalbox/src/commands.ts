@@ -182,6 +182,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./forks/undo-commands.ts')).defineCheckpoints,
   },
   {
+    syntax: 'compare <a> <b>',
+    summary: 'compare two runs, and show where they part',
+    group: LOOK,
+    load: async () => (await import('./compare/compare-command.ts')).defineCompare,
+  },
+  {
     syntax: 'find <text...>',
     summary: 'search runs, messages, tool calls, files, artifacts and notes',
     group: LOOK,

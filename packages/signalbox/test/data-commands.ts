@@ -21,6 +21,8 @@ const SAMPLES: Readonly<Record<string, string>> = {
   node: 'node',
   call: 'call',
   text: 'anything',
+  a: '0190a0a0-0000-7000-8000-000000000000',
+  b: '0190a0a0-0000-7000-8000-000000000000',
   target: 'backup-of-nothing',
   backup: 'no-backup',
 };

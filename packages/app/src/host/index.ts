@@ -8,6 +8,7 @@ export type {
   RedactionReport,
   Resolution,
   Result,
+  RunComparison,
   RunId,
   StorageStanding,
   ThrownPlace,
@@ -65,6 +66,7 @@ export { openBundle } from '../bundles/open-bundle.ts';
 export { exportFrom, type ImportRequest } from '../bundles/run-bundles.ts';
 export { type BundleReport, verifyBundle } from '../bundles/verify-bundle.ts';
 
+export { compareRuns } from '../compare/compare-runs.ts';
 export { heldDiff } from '../decisions/held-diff.ts';
 export { effectsNotAccepted } from '../forks/effects-outside.ts';
 export type { ForkMoment, ForkRequest } from '../forks/fork-request.ts';

@@ -17,6 +17,7 @@ import { createActivity } from '../agents/host-activity.ts';
 import { createProviders } from '../agents/providers.ts';
 import { createRateLimitDesk } from '../agents/rate-limit-desk.ts';
 import { runBundles } from '../bundles/run-bundles.ts';
+import { compareRuns } from '../compare/compare-runs.ts';
 import { createDecisionDesk, type DecisionDesk } from '../decisions/decision-desk.ts';
 import { withdrawUnneeded } from '../decisions/withdraw-unneeded.ts';
 import type { ForkRequest } from '../forks/fork-request.ts';
@@ -247,6 +248,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     }),
     activity,
     recoveries: options.recoveries ?? openRecoveryBook(dataDirectory, machine.clock),
+    compare: (a, b) => compareRuns({ reader: store, contents: store, dataDirectory, now: machine.clock.now }, a, b),
     search,
     inspection,
     retention: {

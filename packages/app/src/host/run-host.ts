@@ -1,4 +1,14 @@
-import type { ApprovalId, Digest, EditOp, ErrorEnvelope, Json, Resolution, Result, RunId } from '@signalbox/model';
+import type {
+  ApprovalId,
+  Digest,
+  EditOp,
+  ErrorEnvelope,
+  Json,
+  Resolution,
+  Result,
+  RunComparison,
+  RunId,
+} from '@signalbox/model';
 import type { RunEnd } from '@signalbox/plan';
 import type { Blobs, Decision, RetryPolicy, RunFeed, RunReader, StopConditions } from '@signalbox/runs';
 import type { HostActivity } from '../agents/host-activity.ts';
@@ -35,6 +45,8 @@ export interface RunHost {
   readonly storage: Pick<StorageDesk, 'standing' | 'subscribe'>;
   /** Exports and imports of runs. */
   readonly bundles: RunBundles;
+  /** What two runs have in common, and where they part. */
+  compare(a: RunId, b: RunId): Promise<Result<RunComparison, ErrorEnvelope>>;
   /** Searches runs, what they hold, and guided notes. */
   readonly search: Pick<SearchDesk, 'find'>;
   /** Inputs of nodes, descriptions of plans, and verification of runs. */

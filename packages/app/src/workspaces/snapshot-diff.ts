@@ -13,7 +13,7 @@ export interface SnapshotDiff {
   readonly patch: string;
 }
 
-interface ChangedFile {
+export interface ChangedFile {
   readonly path: string;
   readonly change: 'added' | 'removed' | 'changed';
 }
@@ -42,14 +42,14 @@ export async function snapshotDiff(
   }
 }
 
-/** The same without a patch. */
+/** The same without a patch; equal contents have the same `content`. */
 export async function changedFiles(
   contents: Contents,
   from: Digest,
   to: Digest,
-): Promise<Result<readonly ChangedFile[], ErrorEnvelope>> {
+): Promise<Result<readonly (ChangedFile & { readonly content: string })[], ErrorEnvelope>> {
   const changed = await changedLeaves(contents, from, to);
-  return changed.ok ? ok(changed.value.map(fileOf)) : changed;
+  return changed.ok ? ok(changed.value.map(leaf => ({ ...fileOf(leaf), content: contentOf(leaf.after) }))) : changed;
 }
 
 async function changedLeaves(
@@ -62,6 +62,10 @@ async function changedLeaves(
   const after = await treeOf(contents, to);
   if (!after.ok) return after;
   return ok([...leaves(before.value, after.value, '')].sort((a, b) => (a.path < b.path ? -1 : 1)));
+}
+
+function contentOf(node: TreeNode | undefined): string {
+  return node?.kind === 'file' ? (node.digest ?? 'unknown') : node?.kind === 'link' ? `→ ${node.target}` : '';
 }
 
 function fileOf({ path: name, before, after }: Leaf): ChangedFile {

@@ -1,7 +1,7 @@
 import type { RunSummary } from '@signalbox/model';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import { RunFilters } from '../runs/run-filters.tsx';
 import { RunHints } from '../runs/run-hints.tsx';
 import { RunLine } from '../runs/run-line.tsx';
@@ -42,6 +42,14 @@ export function RunsPage() {
       if (run !== undefined) void navigate(linkToRun(run));
     },
   );
+  const [picked, setPicked] = useState<readonly string[]>();
+  const pick = (id: string) => {
+    const chosen = picked?.includes(id) ? picked.filter(one => one !== id) : [...(picked ?? []), id];
+    setPicked(chosen);
+    const times = new Map((runs ?? none).map(run => [run.id as string, run.createdAt]));
+    const [a, b] = chosen.toSorted((one, other) => ((times.get(one) ?? '') < (times.get(other) ?? '') ? -1 : 1));
+    if (a !== undefined && b !== undefined) void navigate({ to: '/compare', search: { a, b } });
+  };
   const box = useRef<HTMLDivElement>(null);
   const lines = useVirtualizer({
     count: shown.length,
@@ -82,6 +90,16 @@ export function RunsPage() {
           onChange={event => look({ q: event.target.value || undefined })}
         />
         <SavedViews search={search} />
+        {(runs?.filter(({ kind }) => kind === 'plan').length ?? 0) > 1 && (
+          <button
+            type="button"
+            className="button"
+            aria-pressed={picked !== undefined}
+            onClick={() => setPicked(picked === undefined ? [] : undefined)}
+          >
+            {picked === undefined ? 'Compare…' : picked.length === 0 ? 'Choose two runs' : 'Choose another run'}
+          </button>
+        )}
         <Link to="/start" className="button button-main">
           Start a run
         </Link>
@@ -112,7 +130,19 @@ export function RunsPage() {
             {lines.getVirtualItems().map(({ index, start }) => {
               const run = shown[index];
               return run === undefined ? null : (
-                <RunLine key={run.id} run={run} now={now} start={start} isCurrent={run.id === cursor.id} isWide />
+                <RunLine
+                  key={run.id}
+                  run={run}
+                  now={now}
+                  start={start}
+                  isCurrent={run.id === cursor.id}
+                  isWide
+                  pick={
+                    picked === undefined || run.kind !== 'plan'
+                      ? undefined
+                      : { isPicked: picked.includes(run.id), onPick: () => pick(run.id) }
+                  }
+                />
               );
             })}
           </ul>

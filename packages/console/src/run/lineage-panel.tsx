@@ -40,13 +40,14 @@ export function LineagePanel({ run, origin }: LineagePanelProps) {
               <RunLink run={origin.run} frame={origin.frame} name={name ?? origin.run.slice(-8)} />
             )}
             {origin.frame !== undefined && <span className="text-muted">at frame {origin.frame}</span>}
+            {origin.kind === 'fork' && <CompareLink a={origin.run} b={run} />}
           </li>
         )}
         {others.map(fork => (
-          <ForkLine key={fork.run} fork={fork} words="siblings" />
+          <ForkLine key={fork.run} fork={fork} words="also forked" to={run} />
         ))}
         {forks.map(fork => (
-          <ForkLine key={fork.run} fork={fork} words="forks" />
+          <ForkLine key={fork.run} fork={fork} words="forked" to={run} />
         ))}
       </ul>
     </Panel>
@@ -64,9 +65,11 @@ interface ForkLineProps {
     readonly createdAt: string;
   };
   readonly words: string;
+  /** The run that it can be compared with. */
+  readonly to: RunId;
 }
 
-function ForkLine({ fork: { run, frame, name, status, createdAt }, words }: ForkLineProps) {
+function ForkLine({ fork: { run, frame, name, status, createdAt }, words, to }: ForkLineProps) {
   const { signal, word } = storedStanding(status);
   return (
     <li>
@@ -76,7 +79,16 @@ function ForkLine({ fork: { run, frame, name, status, createdAt }, words }: Fork
         {words} at frame {frame}, {word}
       </span>
       <Moment at={createdAt} className="text-faint" />
+      <CompareLink a={to} b={run} />
     </li>
+  );
+}
+
+function CompareLink({ a, b }: { readonly a: RunId; readonly b: RunId }) {
+  return (
+    <Link to="/compare" search={{ a, b }} preload={false} className="whitespace-nowrap">
+      Compare
+    </Link>
   );
 }
 

@@ -95,6 +95,14 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
             {record.entry !== undefined && (
               <Item onSelect={() => void navigate({ to: '/start', search: { like: id } })}>Start a similar run…</Item>
             )}
+            {record.driver === 'plan' && (
+              <Item
+                onSelect={() => void navigate({ to: '/compare', search: { b: id } })}
+                about="With the run that it was forked from, or the run of the same plan before it"
+              >
+                Compare with previous run
+              </Item>
+            )}
             <DropdownMenu.Label className="menu-label">Try it again</DropdownMenu.Label>
             {canResume && record.driver === 'plan' && record.entry !== undefined && (
               <Item

@@ -1,6 +1,7 @@
 import type { Json } from '@signalbox/model';
 import type { ReactNode } from 'react';
 import type { KeyDiff } from '../story/state-diff.ts';
+import { ValueDiff } from './value-diff.tsx';
 
 interface StateRowProps {
   readonly diff: KeyDiff;
@@ -19,15 +20,10 @@ export function StateRow({ diff: { key, kind, before, after }, marks, textOf, ch
         {key} {kind !== 'same' && <span className="change-mark">{marks[kind]}</span>}
       </th>
       <td>
-        {kind !== 'same' && before !== undefined && (
-          <pre className="value-old">
-            <del>{textOf(before)}</del>
-          </pre>
-        )}
-        {after !== undefined && (
-          <pre className={kind === 'same' ? '' : 'value-new'}>
-            {kind === 'same' ? textOf(after) : <ins>{textOf(after)}</ins>}
-          </pre>
+        {kind === 'same' ? (
+          after !== undefined && <pre>{textOf(after)}</pre>
+        ) : (
+          <ValueDiff before={before} after={after} textOf={textOf} />
         )}
       </td>
       {children !== undefined && <td>{children}</td>}

@@ -1,4 +1,4 @@
-import type { ErrorEnvelope, Json, RunId } from '@signalbox/model';
+import type { ErrorEnvelope, RunId } from '@signalbox/model';
 import { useState } from 'react';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { stateDiff } from '../story/state-diff.ts';
@@ -6,6 +6,7 @@ import type { State, Volatile } from '../story/use-frame.ts';
 import { EditDialog } from './edit-dialog.tsx';
 import { togglePin, usePins } from './pins.ts';
 import { StateRow } from './state-row.tsx';
+import { valueText } from './value-diff.tsx';
 import { VolatileTable } from './volatile-table.tsx';
 
 interface StateTabProps {
@@ -47,7 +48,7 @@ export function StateTab({ state, before, volatile = {}, volatileBefore, error, 
             const { key } = diff;
             const isWatched = pins.includes(key);
             return (
-              <StateRow key={key} diff={diff} marks={marks} textOf={textOf}>
+              <StateRow key={key} diff={diff} marks={marks} textOf={valueText}>
                 <button
                   type="button"
                   className="pin"
@@ -80,8 +81,4 @@ export function StateTab({ state, before, volatile = {}, volatileBefore, error, 
       )}
     </>
   );
-}
-
-function textOf(value: Json): string {
-  return JSON.stringify(value, null, 1);
 }

@@ -1,8 +1,9 @@
 import type { RunSummary } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Lamp } from '../shell/lamp.tsx';
 import { Moment } from '../shell/moment.tsx';
-import { lasted, many, runStanding, span } from '../story/words.ts';
+import { lasted, many, runStanding, type Signal, span } from '../story/words.ts';
 import { linkToRun } from './run-link.ts';
 import { RunSpent } from './run-spent.tsx';
 
@@ -14,12 +15,14 @@ interface RunLineProps {
   readonly isCurrent?: boolean;
   /** With columns for tags and spending. */
   readonly isWide?: boolean;
+  /** Chooses the run instead of going to it. */
+  readonly pick?: { readonly isPicked: boolean; onPick(): void } | undefined;
   /** Under a heading that already says why. */
   readonly isGrouped?: boolean;
 }
 
 /** A run on one line: its status in one word, and the reason if it is bad. */
-export function RunLine({ run, now, start, isCurrent = false, isWide = false, isGrouped = false }: RunLineProps) {
+export function RunLine({ run, now, start, isCurrent = false, isWide = false, isGrouped = false, pick }: RunLineProps) {
   const { record, openDecisions } = run;
   const { signal, word } = runStanding(run);
   const begun = Date.parse(record.startedAt ?? record.createdAt);
@@ -34,7 +37,7 @@ export function RunLine({ run, now, start, isCurrent = false, isWide = false, is
       data-current={isCurrent || undefined}
       style={start === undefined ? undefined : { transform: `translateY(${start}px)` }}
     >
-      <Link {...linkToRun(run)} preload={false} className="runline" data-signal={signal}>
+      <Place run={run} pick={pick} signal={signal}>
         <Lamp signal={signal} size={16} />
         <span className="runline-name">
           <strong>{record.name}</strong>
@@ -73,8 +76,32 @@ export function RunLine({ run, now, start, isCurrent = false, isWide = false, is
         <span className="runline-ago text-muted" data-column="changed">
           <Moment at={record.updatedAt} />
         </span>
-      </Link>
+      </Place>
     </li>
+  );
+}
+
+/** A link to the run, or a button that chooses it. */
+function Place({
+  run,
+  pick,
+  signal,
+  children,
+}: Pick<RunLineProps, 'run' | 'pick'> & { readonly signal: Signal; readonly children: ReactNode }) {
+  return pick === undefined ? (
+    <Link {...linkToRun(run)} preload={false} className="runline" data-signal={signal}>
+      {children}
+    </Link>
+  ) : (
+    <button
+      type="button"
+      className="runline runline-pick"
+      data-signal={signal}
+      aria-pressed={pick.isPicked}
+      onClick={pick.onPick}
+    >
+      {children}
+    </button>
   );
 }
 

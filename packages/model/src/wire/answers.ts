@@ -1,6 +1,7 @@
 import { agentList, wireAgent } from './agents.ts';
 import { artifactList, wireArtifact, workspaceDiff } from './artifacts.ts';
 import { importReport } from './bundles.ts';
+import { runComparison } from './compare.ts';
 import { decisionList, wireDecision } from './decisions.ts';
 import { foundList } from './find.ts';
 import {
@@ -56,6 +57,7 @@ export const answers = {
   DecisionQueue: decisionQueueList,
   EventList: eventList,
   FoundList: foundList,
+  Comparison: runComparison,
   Fleet: fleetOverview,
   FleetAgent: fleetAgentDetail,
   FleetAgentList: fleetAgentList,

@@ -76,6 +76,7 @@ export const operations = {
   removeEdge: { route: 'DELETE /api/runs/:run/edges/:edge', needs: 'operator', summary: 'Remove an edge: only for graphs; a plan lays out its own run' },
   chat: { route: 'POST /api/runs/:run/chat', needs: 'operator', summary: 'Send a message to a node: only for graphs; a plan lays out its own run' },
 
+  compare: { route: 'GET /api/runs/:run/compare/:other', needs: 'viewer', answer: 'Comparison', summary: 'Compare two runs: plan, input, state, output, files, cost, time, decisions, and frame by frame where they part' },
   lineage: { route: 'GET /api/runs/:run/lineage', needs: 'viewer', input: 'ListQuery', answer: 'Lineage', summary: 'The parent and the forks of a run' },
   checkpoints: { route: 'GET /api/runs/:run/checkpoints', needs: 'viewer', input: 'ListQuery', answer: 'CheckpointList', summary: 'Tool calls of a run that can be undone' },
   events: { route: 'GET /api/runs/:run/events', needs: 'viewer', input: 'EventsQuery', answer: 'EventList', summary: 'Events in order, in the form of the contract or as stored' },

@@ -3,12 +3,13 @@ import { callsLeftOut, type ForkRequest, lineageOf, type RunHost } from '@signal
 import { defined, err, ok, type RunId } from '@signalbox/model';
 import type { Caller, Serving } from '../http/handlers.ts';
 import { ownersWordRefusal } from '../http/owner-only.ts';
+import { knownRun } from './known-run.ts';
 import { listed, MANY, pageOf } from './paging.ts';
 
 /** Forks, reruns, undo and rollback. */
 export function forkHandlers(
   host: RunHost,
-): Serving<'fork' | 'rerun' | 'lineage' | 'checkpoints' | 'undo' | 'rollback'> {
+): Serving<'fork' | 'rerun' | 'compare' | 'lineage' | 'checkpoints' | 'undo' | 'rollback'> {
   async function forkAt(run: RunId, request: ForkRequest, caller: Caller) {
     const refused = ownersWordRefusal(request, caller);
     if (refused !== undefined) return err(refused);
@@ -32,6 +33,10 @@ export function forkHandlers(
       return forkAt(run.id, { at: { kind: 'call', call, after }, ...rest }, caller);
     },
     rerun: ({ run, node }, body, caller) => forkAt(run.id, { at: { kind: 'node', node }, ...body }, caller),
+    async compare({ run, other }) {
+      const found = await knownRun(host.reader, other);
+      return found.ok ? host.compare(run.id, found.value.id) : found;
+    },
     async lineage({ run }, asked) {
       const { forks, ...rest } = await lineageOf(host.reader, run);
       const page = listed(
