@@ -10,7 +10,7 @@ const PLAN = planText(
   `<Phase name="count"><While id="l" condition={ctx.state.get('n') < 4} maxIterations={9}>
     <Task id="one" run={() => 1} onFinished={() => ctx.state.update('n', n => n + ctx.input.by)} />
   </While></Phase>
-  <Phase name="ask"><Human id="ask" prompt="Go on?" onApproved={() => ctx.state.set('answer', 'yes')} /></Phase>`,
+  <Phase name="ask"><Human id="ask" prompt="Go on?" onFinished={() => ctx.state.set('answer', 'yes')} /></Phase>`,
   'z.object({ n: z.number().default(0), answer: z.string().optional() })',
 );
 

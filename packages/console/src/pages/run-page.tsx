@@ -24,6 +24,9 @@ import { useFrame } from '../story/use-frame.ts';
 import { useRun } from '../story/use-run.ts';
 import { useStateNow } from '../story/use-state-now.ts';
 import { FrameLine } from '../timeline/frame-line.tsx';
+import { workTimes } from '../timeline/run-spans.ts';
+import { RunTime } from '../timeline/run-time.tsx';
+import { useWork } from '../timeline/use-work.ts';
 import { PlanTree } from '../tree/plan-tree.tsx';
 import { NoSuchPage } from './no-such-page.tsx';
 
@@ -64,6 +67,8 @@ function OneRun({ run }: { readonly run: RunId }) {
   const drawn = useDeferredValue(wanted);
   // The first content is drawn at once: deferred, it would wait for everything else that is being read.
   const tree = drawn.length === 0 ? wanted : drawn;
+  const tasks = useWork(run, events, summary?.record.status ?? '');
+  const times = useMemo(() => (tasks === undefined ? noTimes : workTimes(tasks)), [tasks]);
   const lastCall = useMemo(() => events.findLast(({ type }) => type === 'usage.recorded')?.seq ?? 0, [events]);
   const spent = useRead(['spending', run, lastCall], () => client.spending({ run }), { keeps: true });
 
@@ -103,7 +108,14 @@ function OneRun({ run }: { readonly run: RunId }) {
           ) : tree.length === 0 ? (
             <Empty title="Nothing rendered yet" />
           ) : (
-            <PlanTree nodes={tree} query={query} handlers={handlers} current={current} onCurrent={lookAt} />
+            <PlanTree
+              nodes={tree}
+              query={query}
+              handlers={handlers}
+              times={frame === undefined ? times : noTimes}
+              current={current}
+              onCurrent={lookAt}
+            />
           )}
         </section>
         <section aria-label="Frame" className="pane pane-frame">
@@ -137,6 +149,18 @@ function OneRun({ run }: { readonly run: RunId }) {
                 ) : (
                   <ThenTab run={run} frame={view.frame ?? frame} view={view} onCurrent={lookAt} />
                 ))}
+              {tab === 'time' && (
+                <RunTime
+                  run={run}
+                  nodes={tree}
+                  tasks={tasks}
+                  events={events}
+                  record={summary.record}
+                  current={current}
+                  frameAt={frame === undefined ? undefined : frames.find(({ index }) => index === frame)?.at}
+                  onCurrent={lookAt}
+                />
+              )}
               {tab === 'plan' && !isGone && <PlanTab nodes={tree} current={current} onCurrent={lookAt} />}
               {tab === 'state' && !isGone && (
                 <StateTab
@@ -178,12 +202,15 @@ function OneRun({ run }: { readonly run: RunId }) {
 
 const tabWords: Record<FrameTab, string> = {
   now: 'Now',
+  time: 'Timeline',
   plan: 'Plan',
   state: 'State',
   events: 'Events',
   files: 'Files',
   artifacts: 'Artifacts',
 };
+
+const noTimes: ReturnType<typeof workTimes> = new Map();
 
 const ADDRESS_MS = 250;
 

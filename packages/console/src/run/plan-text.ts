@@ -1,11 +1,9 @@
 import type { TreeNode } from '@signalbox/model';
-import { treeRows } from '../story/tree-rows.ts';
-
-const nothing: ReadonlySet<string> = new Set();
+import { allOpen, treeRows } from '../story/tree-rows.ts';
 
 /** The plan as XML: tags are kinds, attributes are facts about the node. */
 export function planXml(nodes: readonly TreeNode[]): string {
-  const rows = treeRows(nodes, nothing);
+  const rows = treeRows(nodes, allOpen);
   const lines: string[] = [];
   const open: { readonly depth: number; readonly tag: string }[] = [];
   const close = (depth: number) => {
@@ -27,7 +25,7 @@ export function planXml(nodes: readonly TreeNode[]): string {
 
 /** Labels and source locations, indented. */
 export function planOutline(nodes: readonly TreeNode[]): string {
-  return treeRows(nodes, nothing)
+  return treeRows(nodes, allOpen)
     .map(({ node: { label, kind, status, source, detail }, depth }) => {
       const place = source === undefined ? '' : `  ${source.file.split('/').at(-1)}:${source.line}`;
       const more = detail === undefined ? '' : `  ${detail}`;

@@ -10,7 +10,7 @@ export interface RunPlace {
   readonly look?: InspectorTab;
 }
 
-export const frameTabs = ['now', 'plan', 'state', 'events', 'files', 'artifacts'] as const;
+export const frameTabs = ['now', 'time', 'plan', 'state', 'events', 'files', 'artifacts'] as const;
 export type FrameTab = (typeof frameTabs)[number];
 
 export const inspectorTabs = [

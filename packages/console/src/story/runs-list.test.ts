@@ -59,7 +59,11 @@ it('[K3] a tree is shown in the order of its plan, without the children of close
   const node = (id: string, parent: string | undefined, index: number) => ({ id, parent, index }) as never;
   const nodes = [node('b', 'root', 1), node('root', undefined, 0), node('a', 'root', 0), node('b1', 'b', 0)];
   const shown = (closed: readonly string[]) =>
-    treeRows(nodes, new Set(closed)).map(({ node: { id }, depth, hasChildren }) => [id, depth, hasChildren]);
+    treeRows(nodes, new Map(closed.map(id => [id, false]))).map(({ node: { id }, depth, hasChildren }) => [
+      id,
+      depth,
+      hasChildren,
+    ]);
   expect(shown([])).toEqual([
     ['root', 0, true],
     ['a', 1, false],

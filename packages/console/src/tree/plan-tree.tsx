@@ -1,8 +1,8 @@
 import type { TreeNode } from '@signalbox/model';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { matching, treeRows } from '../story/tree-rows.ts';
-import { TreeLine } from './tree-line.tsx';
+import { firstToSee, matching, treeRows } from '../story/tree-rows.ts';
+import { type NodeTimes, TreeLine } from './tree-line.tsx';
 
 interface PlanTreeProps {
   readonly nodes: readonly TreeNode[];
@@ -10,6 +10,8 @@ interface PlanTreeProps {
   readonly query: string;
   /** The handlers that ran, by node. */
   readonly handlers: ReadonlyMap<string, readonly string[]>;
+  /** How long each node worked, and since when it does. */
+  readonly times: NodeTimes;
   /** The key of the selected node. */
   readonly current: string | undefined;
   onCurrent(node: string): void;
@@ -21,22 +23,30 @@ const LINE_HEIGHT = 26;
  * The plan as a tree for the arrow keys: up and down, left closes or goes to the parent, right opens or goes in. Only visible lines are
  * drawn: a plan can have thousands.
  */
-export const PlanTree = memo(function PlanTree({ nodes, query, handlers, current, onCurrent }: PlanTreeProps) {
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+export const PlanTree = memo(function PlanTree({ nodes, query, handlers, times, current, onCurrent }: PlanTreeProps) {
+  const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map());
   const box = useRef<HTMLDivElement>(null);
   /** The line to focus once it is drawn. */
   const wanted = useRef<string>(undefined);
-  const rows = useMemo(() => treeRows(matching(nodes, query), closed), [nodes, query, closed]);
+  const rows = useMemo(() => treeRows(matching(nodes, query), chosen), [nodes, query, chosen]);
   const lines = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
     estimateSize: () => LINE_HEIGHT,
     overscan: 12,
   });
+  const first = useMemo(() => firstToSee(nodes), [nodes]);
   const at = Math.max(
     0,
-    rows.findIndex(({ node }) => node.id === current),
+    rows.findIndex(({ node }) => node.id === (current ?? first)),
   );
+  // A long plan begins where something failed or happens.
+  const hasScrolled = useRef(false);
+  useEffect(() => {
+    if (hasScrolled.current || rows.length === 0) return;
+    hasScrolled.current = true;
+    if (at > 0) lines.scrollToIndex(at, { align: 'center' });
+  }, [rows, at, lines]);
 
   const go = (index: number) => {
     const to = Math.min(Math.max(index, 0), rows.length - 1);
@@ -54,13 +64,7 @@ export const PlanTree = memo(function PlanTree({ nodes, query, handlers, current
     line.focus({ preventScroll: true });
   });
   const setOpen = useCallback(
-    (id: string, isOpen: boolean) =>
-      setClosed(before => {
-        const after = new Set(before);
-        if (isOpen) after.delete(id);
-        else after.add(id);
-        return after;
-      }),
+    (id: string, isOpen: boolean) => setChosen(before => new Map(before).set(id, isOpen)),
     [],
   );
 
@@ -97,6 +101,9 @@ export const PlanTree = memo(function PlanTree({ nodes, query, handlers, current
               depth={row.depth}
               hasChildren={row.hasChildren}
               isOpen={row.isOpen}
+              work={row.work}
+              turns={row.turns}
+              time={times.get(row.node.id)}
               start={start}
               ran={handlers.get(row.node.id)}
               isCurrent={index === at}

@@ -27,17 +27,24 @@ it('[X166] compare says what two runs have in common and where they part', async
   writeFileSync(path.join(folder, 'plan.tsx'), PLAN);
   const runs: string[] = [];
   for (const sheaves of [3, 4]) {
-    expect(await said('run', path.join(folder, 'plan.tsx'), '--input', JSON.stringify({ sheaves }))).toMatchObject({ code: 0 });
+    expect(await said('run', path.join(folder, 'plan.tsx'), '--input', JSON.stringify({ sheaves }))).toMatchObject({
+      code: 0,
+    });
     runs.push(JSON.parse((await said('ls', '--json')).printed.split('\n')[0] ?? '').id);
   }
   const [a = '', b = ''] = runs;
-  const { code, printed } = await said('compare', a, 'last');
+  const { code, printed } = await said('compare', a, '@last');
   expect(code).toBe(0);
   expect(printed).toContain('Two runs of one plan.');
   expect(printed).toContain('sheaves: 3 → 4');
   expect(printed).toContain('yield: 3 → 4');
   expect(printed).toMatch(/At frame \d of A and frame \d of B/);
   const json = JSON.parse((await said('compare', a, b, '--json')).printed);
-  expect(json).toMatchObject({ a: { run: a }, b: { run: b }, input: [{ key: 'sheaves', a: 3, b: 4 }], plan: { same: true } });
-  expect(await said('compare', a, 'ffffffff')).toMatchObject({ code: 2 });
+  expect(json).toMatchObject({
+    a: { run: a },
+    b: { run: b },
+    input: [{ key: 'sheaves', a: 3, b: 4 }],
+    plan: { same: true },
+  });
+  expect(await said('compare', a, 'ffffffff')).toMatchObject({ code: 1 });
 });

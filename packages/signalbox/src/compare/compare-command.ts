@@ -20,7 +20,7 @@ export const defineCompare: DefineCommand = (command, { terminal, end }) => {
     )
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the comparison as JSON')
-    .addHelpText('after', '\nExample:\n  $ signalbox compare 019b8d62 last')
+    .addHelpText('after', '\nExample:\n  $ signalbox compare 019b8d62 @last')
     .action(async (a: string, b: string, flags: DataFlags) => {
       const compare = async (reader: Reader): Promise<ExitCode | ErrorEnvelope> => {
         const [one, other] = [await findRun(reader, a), await findRun(reader, b)];
