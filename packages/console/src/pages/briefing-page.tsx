@@ -38,6 +38,8 @@ export function BriefingPage() {
   const news = newsSince(known, since);
   const failed = failureGroups(news.failed);
   const streaks = failureStreaks(known, streak);
+  const runningNow = [...working, ...held].slice(0, SHOWN);
+  const shownAbove = new Set(runningNow.map(({ id }) => id));
   const needs = waiting.length + failed.length + streaks.length;
   return (
     <div className="room briefing">
@@ -55,12 +57,7 @@ export function BriefingPage() {
           signal="working"
           link={{ to: '/runs', search: { view: 'active' } }}
         />
-        <Figure
-          count={waiting.length}
-          word={waiting.length === 1 ? 'waits for you' : 'wait for you'}
-          signal="waiting"
-          link={{ to: '/queue', search: {} }}
-        />
+        <Figure count={waiting.length} word="need you" signal="waiting" link={{ to: '/queue', search: {} }} />
         <Figure count={news.failed.length} word="failed" signal="failed" link={{ to: '/failures' }} />
         <Figure
           count={news.completed.length}
@@ -68,7 +65,7 @@ export function BriefingPage() {
           signal="done"
           link={{ to: '/runs', search: { view: 'done' } }}
         />
-        <Figure count={news.began.length} word="begun" signal="next" link={{ to: '/runs' }} />
+        <Figure count={news.began.length} word="started" signal="next" link={{ to: '/runs' }} />
       </section>
       {runs !== undefined && runs.length === 0 ? (
         <Empty title="No runs yet">
@@ -133,11 +130,11 @@ export function BriefingPage() {
               {working.length === 0 && held.length === 0 ? (
                 <Empty title="Nothing running" />
               ) : (
-                <Lines runs={[...working, ...held].slice(0, SHOWN)} now={now} />
+                <Lines runs={runningNow} now={now} />
               )}
             </Panel>
-            <Panel title="Recent runs" aside={<Link to="/runs">all runs</Link>}>
-              <Lines runs={known.slice(0, RECENT)} now={now} />
+            <Panel title="Other recent runs" aside={<Link to="/runs">all runs</Link>}>
+              <Lines runs={known.filter(run => !shownAbove.has(run.id)).slice(0, RECENT)} now={now} />
             </Panel>
           </div>
           <div className="flex min-w-0 flex-col gap-4">

@@ -9,14 +9,21 @@ const themeWords: Record<Settings['theme'], string> = { system: 'System', dark: 
 const timeWords: Record<Settings['time'], string> = { relative: 'Relative', local: 'Local time', utc: 'UTC' };
 const dangerWords: Record<Settings['dangerous'], string> = { ask: 'Ask for confirmation', off: 'Hide' };
 
+const notifyWords = {
+  notify: 'a decision needs me',
+  notifyFailed: 'a run failed',
+  notifyDone: 'a run completed',
+} as const;
+const notifyKinds = ['notify', 'notifyFailed', 'notifyDone'] as const;
+
 /** This browser's settings. */
 export function SettingsPage() {
   const settings = useSettings();
   const [refused, setRefused] = useState(false);
-  const notify = async (wanted: boolean) => {
+  const notify = async (kind: keyof typeof notifyWords, wanted: boolean) => {
     const isGranted = wanted && (await Notification.requestPermission()) === 'granted';
     setRefused(wanted && !isGranted);
-    changeSettings({ notify: isGranted });
+    changeSettings({ [kind]: isGranted });
   };
   return (
     <div className="room room-narrow">
@@ -54,11 +61,31 @@ export function SettingsPage() {
       </Panel>
       <Panel title="Notifications">
         <fieldset className="choice">
-          <legend>When a decision waits for you</legend>
-          <label className="check">
-            <input type="checkbox" checked={settings.notify} onChange={event => notify(event.target.checked)} />
-            Notify me while this page is in the background
-          </label>
+          <legend>While this page is in the background, notify me when</legend>
+          {notifyKinds.map(kind => (
+            <label key={kind} className="check">
+              <input type="checkbox" checked={settings[kind]} onChange={event => notify(kind, event.target.checked)} />
+              {notifyWords[kind]}
+            </label>
+          ))}
+          <div className="form-row">
+            <label>
+              Quiet from
+              <input
+                type="time"
+                value={settings.quiet.from}
+                onChange={event => changeSettings({ quiet: { ...settings.quiet, from: event.target.value } })}
+              />
+            </label>
+            <label>
+              Quiet until
+              <input
+                type="time"
+                value={settings.quiet.to}
+                onChange={event => changeSettings({ quiet: { ...settings.quiet, to: event.target.value } })}
+              />
+            </label>
+          </div>
           {refused && (
             <p role="alert" className="text-failed">
               The browser does not allow notifications. Allow them for this address in the browser’s settings.

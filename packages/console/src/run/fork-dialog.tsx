@@ -1,6 +1,6 @@
 import type { Answer } from '@signalbox/client';
 import type { Json, RunId, RunSummary } from '@signalbox/model';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { readPages } from '../server/read-pages.ts';
@@ -10,6 +10,11 @@ import { Dialog } from '../shell/dialog.tsx';
 import { FormFoot } from '../shell/form-foot.tsx';
 import { JsonField, readJson } from '../shell/json-field.tsx';
 import { useCommand } from '../shell/use-command.ts';
+import { DoneOutside } from './done-outside.tsx';
+import { ForkState, type StateEdits } from './fork-state.tsx';
+
+/** The reason that the log keeps for a changed key. */
+const EDITED = 'changed when the run was forked';
 
 /** The options of a fork. */
 interface ForkOptions {
@@ -23,12 +28,14 @@ interface ForkOptions {
 interface ForkDialogProps {
   readonly run: RunId;
   readonly title: string;
+  /** The frame that it begins with, if it is known: its state can be changed. */
+  readonly frame?: number;
   fork(options: ForkOptions): Answer<RunSummary>;
   onClose(): void;
 }
 
 /** Forks a new run. The original run does not change. */
-export function ForkDialog({ run, title, fork, onClose }: ForkDialogProps) {
+export function ForkDialog({ run, title, frame, fork, onClose }: ForkDialogProps) {
   const client = useClient();
   const navigate = useNavigate();
   const { dangerous } = useSettings();
@@ -45,8 +52,11 @@ export function ForkDialog({ run, title, fork, onClose }: ForkDialogProps) {
     .map(one => one.call);
   const [name, setName] = useState('');
   const [typed, setTyped] = useState<string>();
+  const [edits, setEdits] = useState<StateEdits | undefined>({});
+  const isEdited = edits !== undefined && Object.keys(edits).length > 0;
   const [isPaused, setIsPaused] = useState(false);
   const [isAccepted, setIsAccepted] = useState(false);
+  const [unfinished, setUnfinished] = useState<RunId>();
   const before = data === undefined ? '' : JSON.stringify(data.input, null, 2);
   const text = typed ?? before;
   const input = readJson(text);
@@ -54,19 +64,28 @@ export function ForkDialog({ run, title, fork, onClose }: ForkDialogProps) {
     data !== undefined && input.ok && JSON.stringify(input.value ?? null) !== JSON.stringify(data.input);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (!input.ok) return;
+    if (!input.ok || edits === undefined) return;
     let made: RunId | undefined;
     const isDone = await send(async () => {
       const forked = await fork({
         ...(name !== '' && { name }),
         ...(isChanged && { input: input.value ?? null, confirmed: true }),
-        ...(isPaused && { paused: true }),
+        ...((isPaused || isEdited) && { paused: true }),
         ...(isAccepted && { acceptEffects: true }),
       });
-      if (forked.ok) made = forked.value.id;
-      return forked;
+      if (!forked.ok) return forked;
+      const { id } = forked.value;
+      made = id;
+      for (const [key, value] of Object.entries(edits)) {
+        const edited = await client.edit(id, { key, value, reason: EDITED });
+        if (!edited.ok) return edited;
+      }
+      return isEdited && !isPaused ? client.resume(id) : forked;
     });
-    if (!isDone || made === undefined) return;
+    // An edit may be refused: the fork is there, and paused.
+    if (made === undefined) return;
+    if (!isDone) setUnfinished(made);
+    if (!isDone) return;
     onClose();
     void navigate({ to: '/runs/$run', params: { run: made }, search: {} });
   };
@@ -79,6 +98,7 @@ export function ForkDialog({ run, title, fork, onClose }: ForkDialogProps) {
           <input maxLength={256} value={name} onChange={event => setName(event.target.value)} />
         </label>
         {dangerous === 'ask' && <JsonField label="Input (JSON)" rows={5} text={text} onText={setTyped} />}
+        {dangerous === 'ask' && frame !== undefined && <ForkState run={run} frame={frame} onEdits={setEdits} />}
         {isChanged && <p className="risk">The new run continues with an input that its earlier work did not use.</p>}
         <label className="check">
           <input type="checkbox" checked={isPaused} onChange={event => setIsPaused(event.target.checked)} />
@@ -88,13 +108,27 @@ export function ForkDialog({ run, title, fork, onClose }: ForkDialogProps) {
           <input type="checkbox" checked={isAccepted} onChange={event => setIsAccepted(event.target.checked)} />
           Continue despite effects outside that cannot be undone
         </label>
+        <DoneOutside run={run} frame={frame} />
+        {unfinished !== undefined && (
+          <p role="status">
+            The fork was created and is paused, but not every change was accepted.{' '}
+            <Link to="/runs/$run" params={{ run: unfinished }} search={{}}>
+              Open the fork
+            </Link>
+          </p>
+        )}
         {undone.length > 0 && (
           <p className="risk">
             Its files will be without the changes of calls that were undone, though its agents remember them as done:{' '}
             {undone.join(', ')}
           </p>
         )}
-        <FormFoot error={error} label="Fork" isDisabled={isBusy || !input.ok} onClose={onClose} />
+        <FormFoot
+          error={error}
+          label="Fork"
+          isDisabled={isBusy || !input.ok || edits === undefined || unfinished !== undefined}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   );

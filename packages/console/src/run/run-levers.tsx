@@ -149,6 +149,7 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
         <ForkDialog
           run={id}
           title={`Fork from frame ${at}`}
+          frame={at}
           fork={options => client.fork(id, { frame: at, ...options })}
           onClose={() => setAsks(undefined)}
         />

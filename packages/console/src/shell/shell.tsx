@@ -2,6 +2,7 @@ import { Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useLive } from '../server/live.tsx';
 import { LinkBanner } from './notices.tsx';
+import { NotifyOffer } from './notify-offer.tsx';
 import { Rail } from './rail.tsx';
 import { useDoorbell } from './use-doorbell.ts';
 import { useKeys } from './use-keys.ts';
@@ -12,11 +13,11 @@ const KeyHelp = lazy(() => import('./key-help.tsx').then(({ KeyHelp: component }
 
 /** The frame of every page: navigation, open decisions, and global keys. */
 export function Shell() {
-  const { link, decisions } = useLive();
+  const { link, decisions, runs } = useLive();
   const pages = usePages();
   const [over, setOver] = useState<'palette' | 'keys'>();
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  useDoorbell(decisions);
+  useDoorbell(decisions, runs);
   useKeys({
     ...Object.fromEntries(pages.map(({ key, go }) => [`g ${key}`, go])),
     '?': () => setOver('keys'),
@@ -43,6 +44,7 @@ export function Shell() {
       <Rail pages={pages} path={path} onPalette={() => setOver('palette')} />
       <main id="main" tabIndex={-1}>
         <LinkBanner link={link} />
+        <NotifyOffer waiting={decisions?.length ?? 0} />
         <Outlet />
       </main>
       <Suspense>

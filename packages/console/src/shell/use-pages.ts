@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { newsSince, useNewsFrom } from '../briefing/since-last-look.ts';
 import { useLive } from '../server/live.tsx';
 import { useSessions } from '../sessions/use-sessions.ts';
 import { useSettings } from '../settings/settings.ts';
@@ -33,7 +34,9 @@ export function usePages(): readonly PageLink[] {
   const { runs, decisions } = useLive();
   const navigate = useNavigate();
   const working = runs?.filter(run => isIn('active', run)).length;
-  const failed = runs?.filter(({ record }) => record.status === 'failed').length;
+  // The same runs as in the briefing.
+  const newsFrom = useNewsFrom(Date.now());
+  const failed = runs && newsSince(runs, newsFrom).failed.length;
   const waiting = decisions?.length;
   const { developer } = useSettings();
   // A server without guided workflows has no sessions, and no page for them.
