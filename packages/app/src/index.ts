@@ -13,6 +13,7 @@ export { type DemoOutcome, playDemo } from './demo/demo.ts';
 export { openDemoDirectory } from './demo/demo-directory.ts';
 export type { DemoLine, DemoStep } from './demo/scene.ts';
 export { startDemoModel } from './demo/show/demo-model.ts';
+export { thingsToTry } from './demo/show/keep-going.ts';
 export { startShow } from './demo/show/show.ts';
 export { writeShowAgent } from './demo/show/show-agent.ts';
 export type { Check } from './doctor/check.ts';

@@ -114,6 +114,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./act-commands.ts')).defineSignal,
   },
   {
+    syntax: 'notify',
+    summary: 'show, and test, how you are told that something needs you',
+    group: DECIDE,
+    load: async () => (await import('./notify/notify-command.ts')).defineNotify,
+  },
+  {
     syntax: 'decisions [decision]',
     summary: 'list decisions that wait for a person',
     group: DECIDE,

@@ -87,6 +87,9 @@ export {
   logLevels,
 } from '../logs/projections/log-line.ts';
 export { type Machine, thisMachine } from '../machine.ts';
+export { tellNotices } from '../notify/notices.ts';
+export { readNotifyConfig } from '../notify/notify-config.ts';
+export { sendNotice } from '../notify/send-notice.ts';
 export { type ProjectReport, verifyProject } from '../projects/verify-project.ts';
 export { openRecoveryBook } from '../recoveries/recovery-book.ts';
 export { type RedactionRequest, unconfirmedRedaction } from '../redact/redact-desk.ts';

@@ -5,6 +5,7 @@ import {
   openUsers,
   startDemoModel,
   startShow,
+  thingsToTry,
   writeShowAgent,
 } from '@signalbox/app';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/host';
@@ -82,6 +83,10 @@ function greeting(terminal: Terminal, page: string, missing: string | undefined)
     'One run works, two wait for you in the queue, one failed, one has a fork and an imported copy, one waits for a',
     'busy model, and an agent walks a workflow. The run tidy-readme shows an agent of its own program, over ACP.',
     ...leftOut(missing),
+    '',
+    strong('Try'),
+    ...thingsToTry.map(thing => `  ${thing}`),
+    '',
     faint('Ctrl-C ends it and leaves nothing behind.'),
   ].join('\n');
 }

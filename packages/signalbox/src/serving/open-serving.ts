@@ -15,6 +15,8 @@ import {
   openHome,
   type Result,
   type RunHost,
+  readNotifyConfig,
+  tellNotices,
   thisMachine,
 } from '@signalbox/app/host';
 import manifest from '../../package.json' with { type: 'json' };
@@ -81,6 +83,16 @@ export async function openServing(
     return server;
   }
   const { url, page, guided, sessions } = server.value;
+  const notify = readNotifyConfig(directory);
+  if (!notify.ok) terminal.complain(`Notices are not sent: ${notify.error}.`);
+  const endNotices =
+    notify.ok && notify.value !== undefined
+      ? tellNotices({
+          ...{ feed: host.feed, reader: host.reader, config: notify.value, env: process.env, url },
+          ...{ clock: machine.clock, timers: machine.timers },
+          onFault: why => home.value.log.say('warn', 'a notice was not sent', { why }),
+        })
+      : () => {};
   return {
     ok: true,
     value: {
@@ -90,6 +102,7 @@ export async function openServing(
       guided,
       sessions,
       async close() {
+        endNotices();
         await server.value.close();
         await close();
       },

@@ -5,6 +5,7 @@ import { type ErrorEnvelope, err, failure, type Json, ok, type Result, type RunI
 import type { RunHost } from '../../host/run-host.ts';
 import type { Machine } from '../../machine.ts';
 import { walkSlowly } from './guided-agent.ts';
+import { keepGoing, parcelPlan } from './keep-going.ts';
 import { SHOW_AGENT_PLAN, showReadme } from './show-agent.ts';
 import { showFiles } from './show-files.ts';
 
@@ -37,7 +38,7 @@ export async function startShow({
   withAgent,
   by,
 }: ShowOptions): Promise<Result<Show, ErrorEnvelope>> {
-  const files = { ...showFiles, ...showReadme, 'tidy-readme.tsx': SHOW_AGENT_PLAN };
+  const files = { ...showFiles, ...parcelPlan, ...showReadme, 'tidy-readme.tsx': SHOW_AGENT_PLAN };
   for (const [name, content] of Object.entries(files)) {
     const file = path.join(directory, name);
     mkdirSync(path.dirname(file), { recursive: true });
@@ -67,9 +68,11 @@ export async function startShow({
     if (!begun.ok) return begun;
   }
   const stop = walkSlowly(guided, timers);
+  const stopStory = keepGoing(host, timers, directory);
   return ok({
     async close() {
       stop();
+      stopStory();
       const ends = { kind: 'terminate', reason: 'the demo is over' } as const;
       await Promise.all(host.driven().map(run => host.act(run, ends, by)));
     },
