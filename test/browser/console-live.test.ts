@@ -325,10 +325,10 @@ describe('actions of a person', () => {
         constructor(title, options) { document.body.append('Rung: ' + title + ': ' + options.body); } close() {} };
       Object.defineProperty(document, 'hidden', { get: () => true });`);
     await other.goto(`${live.url}/settings#token=${live.token}`);
-    await other.getByLabel('Notify me').check();
+    await other.getByLabel('a decision needs me').check();
     await live.client.start({ file: live.plan('release'), input: { project: live.project, checks: 1 } });
-    await other.getByText('Rung: A decision waits for you: Change CHANGES.md').waitFor();
-    await other.getByLabel('Notify me').uncheck();
+    await other.getByText('Rung: A decision needs you: Change CHANGES.md').waitFor();
+    await other.getByLabel('a decision needs me').uncheck();
     await other.close();
   });
 

@@ -5,7 +5,7 @@
  * N2  Each decision and each end of a run is told once. A notice that cannot be sent is tried once more, then logged.
  * N3  In quiet hours nothing is sent, and nothing is kept for later: the queue has it.
  */
-import { type Clock, timestampOf } from '@signalbox/model';
+import { type Clock, isQuiet, timeOfDay, timestampOf } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 import type { CommitNotice, RunFeed, RunReader } from '@signalbox/runs';
 import type { NotifyConfig, NotifyKind } from './notify-config.ts';
@@ -35,7 +35,8 @@ export function tellNotices(ports: NoticePorts): () => void {
   let isOver = false;
 
   async function deliver(notice: Notice): Promise<void> {
-    if (isOver || isQuiet(config.quiet, new Date(clock.now()))) return;
+    const isLate = config.quiet !== undefined && isQuiet(config.quiet, timeOfDay(new Date(clock.now())));
+    if (isOver || isLate) return;
     const faults = await send(notice, config, env);
     if (faults.length === 0 || isOver) return;
     timers.after(AGAIN_MS, () => {
@@ -75,12 +76,4 @@ export function tellNotices(ports: NoticePorts): () => void {
     isOver = true;
     unsubscribe();
   };
-}
-
-/** Hours may pass midnight; equal ends are none. */
-export function isQuiet(quiet: NotifyConfig['quiet'], now: Date): boolean {
-  if (quiet === undefined || quiet.from === quiet.to) return false;
-  const time = `${String(now.getHours()).padStart(2, '0')}:${String(now.getMinutes()).padStart(2, '0')}`;
-  const { from, to } = quiet;
-  return from < to ? time >= from && time < to : time >= from || time < to;
 }

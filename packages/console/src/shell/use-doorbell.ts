@@ -1,4 +1,4 @@
-import type { RunSummary, WireDecision } from '@signalbox/model';
+import { isQuiet, type RunSummary, timeOfDay, type WireDecision } from '@signalbox/model';
 import { useEffect, useRef } from 'react';
 import type { Settings } from '../settings/read-settings.ts';
 import { useSettings } from '../settings/settings.ts';
@@ -47,16 +47,9 @@ export function useDoorbell(
   }, [waiting]);
 }
 
-/** Whether a time of this place is in quiet hours, which may pass midnight. */
-export function isQuiet({ from, to }: Settings['quiet'], now: Date): boolean {
-  if (from === to) return false;
-  const time = `${String(now.getHours()).padStart(2, '0')}:${String(now.getMinutes()).padStart(2, '0')}`;
-  return from < to ? time >= from && time < to : time >= from || time < to;
-}
-
 function canRing({ quiet }: Settings): boolean {
   const isAllowed = 'Notification' in globalThis && Notification.permission === 'granted';
-  return isAllowed && document.hidden && !isQuiet(quiet, new Date());
+  return isAllowed && document.hidden && !isQuiet(quiet, timeOfDay(new Date()));
 }
 
 function ring(title: string, body: string, tag: string): void {
