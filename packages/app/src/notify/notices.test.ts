@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { RunId } from '@signalbox/model';
 import type { CommitNotice, RunFeed } from '@signalbox/runs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tellNotices } from './notices.ts';
@@ -18,7 +19,7 @@ function scene(config: Parameters<typeof tellNotices>[0]['config'], faults: read
   const timers: (() => void)[] = [];
   let listener: (notice: CommitNotice) => void = () => {};
   const feed: RunFeed = {
-    subscribe(_, listen) {
+    subscribe(_: RunId | 'all', listen: (notice: CommitNotice) => void) {
       listener = listen;
       return () => {};
     },
