@@ -1,4 +1,4 @@
-import { runComparison } from '@signalbox/model';
+import { answers } from '@signalbox/model';
 import { expect, it } from 'vitest';
 import { code, httpAsker, json } from './http-asker.ts';
 
@@ -9,6 +9,6 @@ it('[V379] two runs are compared by their ids', async () => {
   await b.state('turn', 2);
   const compared = await json(ask('GET', `/api/runs/${a.id}/compare/${b.id}`));
   expect(compared).toMatchObject({ a: { run: a.id }, b: { run: b.id }, state: [{ key: 'turn', a: 1, b: 2 }] });
-  expect(runComparison.safeParse(compared).success).toBe(true);
+  expect(answers.Comparison.safeParse(compared).success).toBe(true);
   expect(await code(ask('GET', `/api/runs/${a.id}/compare/nothing`))).toEqual([404, 'run/unknown']);
 });
