@@ -59,7 +59,11 @@ describe('two runs', () => {
       relation: { kind: 'same-plan' },
       plan: { same: true, files: [] },
       input: [{ key: 'by', a: 1, b: 2 }],
-      output: [],
+      // A plan without an output of its own answers with its state, once it has ended.
+      output: [
+        { key: 'answer', a: 'yes' },
+        { key: 'n', a: 4 },
+      ],
       state: [{ key: 'answer', a: 'yes' }],
       files: [],
     });
