@@ -39,7 +39,7 @@ export function ComparePage() {
           disabled={a === undefined || b === undefined}
           onClick={() => look({ ...(b && { a: b }), ...(a && { b: a }) })}
         >
-          ⇄<span className="sr-only">{words.swap}</span>
+          {words.swap}
         </button>
         <RunChoice label={words.second} runs={known} value={b} onRun={id => look({ b: id })} />
       </div>

@@ -29,6 +29,8 @@ interface RunTimeProps {
 
 const LANE_HEIGHT = 26;
 const TICKS = 6;
+/** A mark at the very end would have no room for its words. */
+const LAST_TICK = 0.95;
 const STEP = 0.25;
 const legend: readonly SpanKind[] = ['done', 'work', 'failed', 'queued', 'retry', 'person'];
 
@@ -119,11 +121,13 @@ export function RunTime({ run, nodes, tasks, events, record, current, frameAt, o
         </span>
       </div>
       <div className="timeline-axis" aria-hidden="true">
-        {ticksOf(total, part, TICKS).map(({ at, words: text }) => (
-          <span key={text} style={{ left: `${at * 100}%` }}>
-            {text}
-          </span>
-        ))}
+        {ticksOf(total, part, TICKS)
+          .filter(({ at }) => at < LAST_TICK)
+          .map(({ at, words: text }) => (
+            <span key={text} style={{ left: `${at * 100}%` }}>
+              {text}
+            </span>
+          ))}
       </div>
       <div ref={box} className="timeline-lanes">
         <ul style={{ height: lanes.getTotalSize() }}>
