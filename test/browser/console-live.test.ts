@@ -59,7 +59,7 @@ describe('a run from its start to its end', () => {
   });
 
   it('[K20] its frames arrive live, and viewing a past frame stops following', async () => {
-    await status('waits for you');
+    await status('needs you');
     await isShown(/of 1\d in total/);
     await isShown('following');
     const slider = page.getByRole('slider');
@@ -134,7 +134,7 @@ describe('a run from its start to its end', () => {
     await page.getByRole('link', { name: 'Change CHANGES.md' }).waitFor();
     await expect
       .poll(() => page.getByRole('region', { name: 'In short' }).innerText())
-      .toMatch(/0\s+running\s+1\s+waits for you/);
+      .toMatch(/0\s+running\s+1\s+need you/);
     await page
       .getByRole('region', { name: 'Cost' })
       .getByText(/models\/release\.json/)
@@ -460,7 +460,7 @@ describe('actions of a person', () => {
     const output = { notesMarkdown: NOTES, needsFromUser: [...needs] };
     given(await live.guided.continue({ stateToken: started.stateToken, ackToken: started.ackToken ?? '', output }));
     await open('/workflows');
-    await page.getByRole('button', { name: /waits for you/ }).click();
+    await page.getByRole('button', { name: /needs you/ }).click();
     const gap = page.getByRole('region', { name: 'May I see the build server?' });
     await gap.getByLabel('Your answer').fill('yes, it is on main');
     await gap.getByRole('button', { name: 'Answer' }).click();

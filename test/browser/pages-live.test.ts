@@ -392,7 +392,7 @@ describe('the server’s own facts', () => {
   it('[K62] the briefing has the providers that were called, and their cost', async () => {
     await open('/');
     const provider = page.getByRole('listitem', { name: 'scripted' });
-    await provider.getByText('answers').waitFor();
+    await provider.getByText('OK').waitFor();
     await provider.getByText('models/release.json: ').waitFor();
     await isShown('seven days');
   });

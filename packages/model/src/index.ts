@@ -341,7 +341,7 @@ export {
 } from './json.ts';
 export { didYouMean, editDistance } from './nearest-name.ts';
 export { isWorkKind, nodeKindFacts, type PlanNodeKind, planNodeKinds, textOf } from './node-kinds.ts';
-export { isQuiet, type QuietHours, timeOfDay } from './quiet-hours.ts';
+export { isQuiet, timeOfDay } from './quiet-hours.ts';
 export { err, ok, type Result } from './result.ts';
 export type { Rng } from './rng.ts';
 export { cutAtWord, cutFiltered } from './secrets/cut-text.ts';

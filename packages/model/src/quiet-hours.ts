@@ -1,5 +1,5 @@
 /** Times of the day, as `HH:MM`. */
-export interface QuietHours {
+interface QuietHours {
   readonly from: string;
   readonly to: string;
 }

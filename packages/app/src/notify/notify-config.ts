@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { readConfigPart } from '../settings/config-file.ts';
 
 /** What somebody may want to know outside of the console. */
-export const notifyKind = z.enum(['decision', 'failed', 'completed']);
+const notifyKind = z.enum(['decision', 'failed', 'completed']);
 export type NotifyKind = z.infer<typeof notifyKind>;
 
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time like 22:00');

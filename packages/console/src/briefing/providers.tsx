@@ -12,7 +12,7 @@ import { providersOfInterest, windowWords } from './provider-words.ts';
 
 const AGAIN_MS = 15_000;
 const standings: Record<ProviderHealth, { readonly signal: Signal; readonly word: string }> = {
-  ok: { signal: 'done', word: 'answers' },
+  ok: { signal: 'done', word: 'OK' },
   limited: { signal: 'held', word: 'rate limited' },
   failing: { signal: 'failed', word: 'fails' },
   unknown: { signal: 'idle', word: 'not called yet' },

@@ -59,7 +59,7 @@ export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
         </ErrorBox>
       )}
       {decisions.length > 0 && (
-        <section aria-label="Decisions that wait for you" className="decisions">
+        <section aria-label="Decisions that need you" className="decisions">
           {decisions.map(decision => (
             <DecisionCard
               key={decision.approvalId}

@@ -13,7 +13,7 @@ export function placeStanding(
     ({ nodeId, resolvedBy, reason }) =>
       nodeId === node.nodeId && resolvedBy === undefined && reason.category === 'user_only_dependency',
   );
-  if (waits) return { signal: 'waiting', word: 'waits for you' };
+  if (waits) return { signal: 'waiting', word: 'needs you' };
   if (node.blockers !== undefined && node.isLeaf) return { signal: 'held', word: 'blocked' };
   if (node.nodeKind === 'checkpoint') return { signal: 'next', word: 'a checkpoint' };
   if (!node.isLeaf) return { signal: 'done', word: 'passed' };

@@ -8,7 +8,7 @@ export function sessionStanding({
   runs,
 }: Pick<SessionSummary, 'health' | 'waiting' | 'runs'>): Standing {
   if (health !== 'healthy') return { signal: 'failed', word: health.replace('_', ' ') };
-  if (waiting > 0) return { signal: 'waiting', word: 'waits for you' };
+  if (waiting > 0) return { signal: 'waiting', word: 'needs you' };
   const [first] = runs;
   switch (first?.status) {
     case undefined:

@@ -54,12 +54,12 @@ export function usePages(): readonly PageLink[] {
       count === undefined || count === 0 ? link : { ...link, count, about, signal };
     return [
       page('/', 'Briefing', 'b'),
-      counted(page('/queue', 'Queue', 'q'), waiting, 'wait for you', 'waiting'),
+      counted(page('/queue', 'Queue', 'q'), waiting, 'need you', 'waiting'),
       counted(page('/runs', 'Runs', 'r'), working, 'running', 'working'),
       page('/find', 'Find', 'i'),
       counted(page('/failures', 'Failures', 'f'), failed, 'failed', 'failed'),
       page('/artifacts', 'Artifacts', 'a'),
-      ...(hasSessions ? [counted(page('/workflows', 'Workflows', 'w'), asking, 'wait for you', 'waiting')] : []),
+      ...(hasSessions ? [counted(page('/workflows', 'Workflows', 'w'), asking, 'need you', 'waiting')] : []),
       page('/start', 'Start a run', 'n'),
       page('/settings', 'Settings', 's'),
       ...(developer ? [page('/developer', 'Developer', 'd')] : []),

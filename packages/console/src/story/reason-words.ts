@@ -5,8 +5,8 @@ import { untilWords } from './words.ts';
 const known: Readonly<Record<string, string>> = {
   rate_limit: 'the model is busy; it is called again automatically',
   interrupted: 'the process of its run ended',
-  outcome_unknown: 'the outcome is unknown: it asks you',
-  sub_plan_waiting: 'its sub-run waits for you',
+  outcome_unknown: 'the outcome is unknown: it needs you',
+  sub_plan_waiting: 'its sub-run needs you',
   sub_plan_paused: 'its sub-run is paused',
   denied: 'a person denied it',
 };

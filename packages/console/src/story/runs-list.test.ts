@@ -40,7 +40,7 @@ describe('the list of runs', () => {
   it('[K2] shows the status of a run in one word', () => {
     const words = runStatus.options.map(status => runStanding(summary('a', status)).word);
     expect(new Set(words).size).toBe(words.length);
-    expect(runStanding(summary('a', 'running', 1))).toEqual({ signal: 'waiting', word: 'working, asks you' });
+    expect(runStanding(summary('a', 'running', 1))).toEqual({ signal: 'waiting', word: 'working, needs you' });
   });
 });
 

@@ -14,7 +14,7 @@ export interface TreeRow {
   readonly turns?: number | undefined;
 }
 
-export interface WorkCount {
+interface WorkCount {
   readonly total: number;
   readonly done: number;
   /** Whether all of it is over, and nothing failed. */

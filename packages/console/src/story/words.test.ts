@@ -30,7 +30,7 @@ it('[P282] of a wait for a time name the time, and ask nobody', () => {
   const run = (openDecisions: number) => ({ record: { status: 'running' }, openDecisions, until }) as RunSummary;
   expect(untilWords(until)).toMatch(/^waits until 2026-03-1\d \d\d:\d\d:00$/);
   expect(runStanding(run(0))).toEqual({ signal: 'held', word: untilWords(until) });
-  expect(runStanding(run(1))).toEqual({ signal: 'waiting', word: 'working, asks you' });
+  expect(runStanding(run(1))).toEqual({ signal: 'waiting', word: 'working, needs you' });
   expect(reasonWords(`timer:${until}`)).toBe(untilWords(until));
   expect(nodeStanding('blocked', `timer:${until}`)).toEqual({ signal: 'held', word: 'waits' });
   expect(nodeStanding('blocked', 'rate_limit')).toEqual({ signal: 'waiting', word: 'blocked' });

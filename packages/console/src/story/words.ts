@@ -20,7 +20,7 @@ export interface Standing {
 /** The status of a run, in plain words. */
 export function runStanding({ record, openDecisions, until }: RunSummary): Standing {
   const isAsking = record.status === 'running' && openDecisions > 0;
-  if (isAsking) return { signal: 'waiting', word: 'working, asks you' };
+  if (isAsking) return { signal: 'waiting', word: 'working, needs you' };
   if (record.interrupted === true) return { signal: 'held', word: 'interrupted' };
   return until === undefined ? storedStanding(record.status) : { signal: 'held', word: untilWords(until) };
 }
@@ -33,7 +33,7 @@ export function storedStanding(status: RunStatus): Standing {
     case 'running':
       return { signal: 'working', word: 'working' };
     case 'waiting':
-      return { signal: 'waiting', word: 'waits for you' };
+      return { signal: 'waiting', word: 'needs you' };
     case 'paused':
       return { signal: 'held', word: 'paused' };
     case 'stalled':
