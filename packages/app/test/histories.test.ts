@@ -20,9 +20,18 @@ describe('golden histories', () => {
   it('are there for everything that plans are made of', () => {
     expect(bundles).toEqual(
       expect.arrayContaining(
-        ['agents', 'effects', 'failures', 'keep', 'people', 'signals', 'structure', 'sub-plans', 'timers'].map(
-          name => `${name}.bundle`,
-        ),
+        [
+          'agents',
+          'effects',
+          'failures',
+          'keep',
+          'people',
+          'recover',
+          'signals',
+          'structure',
+          'sub-plans',
+          'timers',
+        ].map(name => `${name}.bundle`),
       ),
     );
   });

@@ -47,6 +47,7 @@ export const planNodeKinds = {
   each: structure(({ items }) => `${items} items`),
   while: loop,
   ralph: loop,
+  recover: { ...loop, detail: (_, turn) => (turn === undefined || turn === 0 ? undefined : 'failed: its fallback') },
   phase: structure(),
   step: structure(),
   parallel: structure(),

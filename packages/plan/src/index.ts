@@ -3,6 +3,7 @@ export type {
   StateAccess,
   VolatileAccess,
 } from './context.ts';
+export { thrownPlace } from './errors/thrown-place.ts';
 export type { FailedAttempt } from './failures/attempt-error.ts';
 export { type Duration, durationMs } from './failures/duration.ts';
 export { Retryable, Terminal } from './failures/verdicts.ts';
@@ -57,6 +58,8 @@ export {
   type PhaseProps,
   Ralph,
   type RalphProps,
+  Recover,
+  type RecoverProps,
   type RetryProps,
   Step,
   type StepProps,

@@ -17,6 +17,7 @@ export {
   Parallel,
   Phase,
   Ralph,
+  Recover,
   Step,
   Stop,
   SubPlan,

@@ -231,3 +231,45 @@ it('[P336] where options or a value were asked for, a denial is a failure', asyn
   expect(await ended(asking({ options }), denied)).toMatchObject({ status: 'failed' });
   expect(await ended(asking({ options, onDenied: () => {} }), denied)).toMatchObject({ status: 'completed' });
 });
+
+it.each([
+  ['Task', el(Task, { id: 'd', run: () => new Promise(() => {}) }), 500],
+  ['Agent', el(Agent, { id: 'd', model: 'm', prompt: 'p' }), 5000],
+])('[P339] nobody waits longer than the grace period for a canceled %s that does not end', async (_, node, graceMs) => {
+  const world = harness();
+  const run = world.start(planOf(node), { executor: { execute: () => new Promise(() => {}) } });
+  await world.calm();
+  void run.cancel('d');
+  await world.calm();
+  const before = world.clock.now();
+  expect(await world.end(run)).toMatchObject({
+    status: 'failed',
+    error: { message: 'Node d failed: it was canceled' },
+  });
+  expect(world.clock.now() - before).toBe(graceMs);
+  const [task] = await world.runs.tasks(world.run);
+  expect(task?.lastError).toEqual({
+    class: 'terminal',
+    code: 'not-ended',
+    message: `It was canceled, and did not end within ${graceMs} ms. Its code may still be running.`,
+  });
+});
+
+it('[P339] the next attempt starts when the one whose time is over has ended', async () => {
+  const going: number[] = [];
+  let most = 0;
+  const run = ({ signal, attempt }: { signal: AbortSignal; attempt: number }) =>
+    new Promise((_, reject) => {
+      going.push(attempt);
+      most = Math.max(most, going.length);
+      signal.addEventListener('abort', () => {
+        void Promise.resolve().then(() => {
+          going.splice(going.indexOf(attempt), 1);
+          reject(signal.reason);
+        });
+      });
+    });
+  const plan = planOf(el(Task, { id: 't', run, timeout: 20, retry: { attempts: 3, backoff: 1 } }));
+  expect(await ended(plan)).toMatchObject({ status: 'failed', attempts: { t: 3 } });
+  expect({ most, left: going.length }).toEqual({ most: 1, left: 0 });
+});

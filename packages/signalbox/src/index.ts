@@ -36,6 +36,8 @@ export {
   type PlanInput,
   Ralph,
   type RalphProps,
+  Recover,
+  type RecoverProps,
   Retryable,
   type RetryProps,
   type StateAccess,

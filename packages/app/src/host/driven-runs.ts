@@ -78,7 +78,12 @@ export function createDrivenRuns(base: HostBase, { executor, rateLimits }: Drive
     const error =
       end.status === 'not-loaded'
         ? ({ class: 'terminal', code: end.error.code, message: end.error.message } as const)
-        : ({ class: 'terminal', code: 'thread-lost', message: `Its thread was lost: ${end.reason}` } as const);
+        : ({
+            class: 'terminal',
+            code: 'thread-lost',
+            message: `Its thread was lost: ${end.reason}`,
+            ...defined({ thrown: end.thrown }),
+          } as const);
     const failed = { status: 'failed', error } as const;
     if (record !== undefined) await change(run, failed, { action: 'terminate', by: 'signalbox' });
     return failed;

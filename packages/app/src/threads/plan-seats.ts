@@ -1,4 +1,4 @@
-import type { RunId } from '@signalbox/model';
+import { defined, type RunId, type ThrownPlace } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import type { PlanKey } from './plan-key.ts';
@@ -55,6 +55,8 @@ export interface Seat {
 export interface ThreadLost {
   readonly status: 'thread-lost';
   readonly reason: string;
+  /** Where the plan's code ended it. */
+  readonly thrown?: ThrownPlace;
 }
 
 export interface PlanSeatsOptions {
@@ -139,7 +141,8 @@ export function createPlanSeats(newHost: (seat: () => Seat) => ThreadHost, optio
       } catch (error) {
         if (!(error instanceof PortClosedError)) throw error;
         const { reason, wasShared } = await seat.lost;
-        return (wasShared || seat.isPardoned === true) && !isClosed ? undefined : { status: 'thread-lost', reason };
+        if ((wasShared || seat.isPardoned === true) && !isClosed) return undefined;
+        return { status: 'thread-lost', reason, ...defined({ thrown: seat.thread.broke }) };
       } finally {
         seat.busy.delete(who);
         if (!isClosed) tidy();

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { thrownMessage } from '@signalbox/model';
+import { type ThrownPlace, thrownMessage, thrownPlace } from '@signalbox/model';
 import type { Timers } from '@signalbox/plan';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
 import { type Launch, MEMORY_MB, startPlanWorker } from './plan-worker-start.ts';
@@ -17,6 +17,8 @@ export interface PlanThread {
   readonly calls: Remote<ThreadCalls>;
   /** Resolves once, with the reason, when the thread can no longer be used. */
   readonly gone: Promise<string>;
+  /** Where the code of a plan ended it, if that is known. */
+  readonly broke: ThrownPlace | undefined;
   /** Whether it is ending, or has answered before and is silent now. */
   readonly isSilent: boolean;
   /** Whether it answers within this time. */
@@ -60,7 +62,12 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
   const ahead = memoryMb === MEMORY_MB ? launch?.takeWorker?.() : undefined;
   const worker = ahead ?? startPlanWorker(memoryMb, launch?.codeDirectory);
   worker.ref();
-  const calls = connectPort<ThreadCalls>(worker, host.calls);
+  let broke: ThrownPlace | undefined;
+  const dying = (place: unknown) => {
+    const read = thrownPlace.safeParse(place);
+    if (read.success) broke = read.data;
+  };
+  const calls = connectPort<ThreadCalls>(worker, { ...host.calls, dying });
   calls.tell('begin', { cacheDirectory, secrets });
   let reason: string | undefined;
   let cancelBeat: (() => void) | undefined;
@@ -145,6 +152,9 @@ export function startPlanThread(host: ThreadHost, options: ThreadOptions): PlanT
     calls,
     gone,
     end,
+    get broke() {
+      return broke;
+    },
     get isSilent() {
       return isLate || reason !== undefined;
     },

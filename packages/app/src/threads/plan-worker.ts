@@ -23,6 +23,7 @@ import { hostPlanFiles } from '../workspaces/host-plan-files.ts';
 import { threadWorkspace } from '../workspaces/thread-workspace.ts';
 import { commitText } from './commit-message.ts';
 import { compiledFiles } from './compiled-files.ts';
+import { reportEnd } from './last-words.ts';
 import { type LoadedPlans, loadedPlans } from './loaded-plans.ts';
 import { obey } from './obey.ts';
 import { createOwnValues, TAKEN_SPACES } from './own-values.ts';
@@ -117,6 +118,10 @@ const calls: ThreadCalls = {
 };
 const host = connectPort<HostCalls>(port, withoutSecrets(calls));
 guardThread(memoryMb * MB);
+reportEnd(
+  value => filter.data(value),
+  place => host.tell('dying', place),
+);
 
 const read =
   (method: ReadMethod) =>

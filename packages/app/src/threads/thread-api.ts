@@ -1,4 +1,4 @@
-import type { ErrorEnvelope, Json, Result, RunId } from '@signalbox/model';
+import type { ErrorEnvelope, Json, Result, RunId, ThrownPlace } from '@signalbox/model';
 import type {
   CommandAnswer,
   ImportClosure,
@@ -87,6 +87,8 @@ export interface HostCalls {
   /** A sub-plan's run is driven in the same thread, until it is `driven: false`. */
   subRun(run: RunId, parent: RunId, driven: boolean): void;
   trace(run: RunId, entry: TraceEntry): void;
+  /** The code of a plan is about to end the thread, at this place. */
+  dying(place: ThrownPlace): void;
   /** Durations of frames without a commit, in milliseconds. */
   framed(frames: readonly number[]): void;
 }
@@ -115,7 +117,7 @@ interface ThreadBeginning {
 
 /** The host, as one thread sees it. */
 export interface ThreadHost {
-  readonly calls: HostCalls;
+  readonly calls: Omit<HostCalls, 'dying'>;
   /** The thread is gone: ends the work that it waits for. Resolves when its commits are stored or refused. */
   lost(): Promise<void>;
 }

@@ -15,6 +15,7 @@ import type { FileBook } from '../workspaces/file-book.ts';
 import { type TaskTools, taskTools } from '../workspaces/task-tools.ts';
 import type { CommitsAhead } from './commits-ahead.ts';
 import type { EngineBase } from './engine.ts';
+import { DEFAULT_STOP_GRACE_MS, TASK_STOP_GRACE_MS } from './engine-options.ts';
 import type { Timers } from './frame-scheduler.ts';
 import type { SubPlans } from './sub-plans.ts';
 import type { TaskOutcome, TaskRequest } from './task-executor.ts';
@@ -36,6 +37,8 @@ export interface Attempts {
   recall(node: RunnableNode, ended: Task): void;
   /** Asks the work of a task to end. */
   abort(id: TaskId, why: string): void;
+  /** The same for work that is canceled: after its grace period nobody waits for it any more. */
+  cancel(task: Task): void;
   /** Asks the work of a task to end, with a given outcome. */
   letGo(id: TaskId, why: string, outcome: TaskOutcome): void;
   /** Makes the task's node due again at its time. */
@@ -61,6 +64,9 @@ export function createAttempts(
   const { run, clock, timers, executor } = options;
   const { records } = memory;
   const controls = new Map<TaskId, AbortController>();
+  /** How long work may take to end after it was asked to. */
+  const graces = new Map<TaskId, number>();
+  const graceTimers = new Map<TaskId, () => void>();
   const waits = new Map<TaskId, () => void>();
   let news: TaskNews[] = [];
 
@@ -72,7 +78,9 @@ export function createAttempts(
   /** Does the work and reports its result, unless nobody waits for it any more. */
   const begin = (node: RunnableNode, task: Task, work: Work, newsOf: (attempt: Attempt) => TaskNews) => {
     const control = new AbortController();
+    const graceMs = graceOf(node, options);
     controls.set(task.id, control);
+    graces.set(task.id, graceMs);
     const isAwaited = () => controls.get(task.id) === control;
     const loop = structure.loopOf(node.id);
     const request: TaskRequest = {
@@ -88,11 +96,18 @@ export function createAttempts(
       },
       signal: control.signal,
     };
-    void doWork(request, task, control, work, timers).then(attempt => {
+    void doWork(request, task, control, { ...work, graceMs }, timers).then(attempt => {
       if (!isAwaited()) return;
       controls.delete(task.id);
+      endGrace(task.id);
       tell(newsOf(attempt));
     });
+  };
+
+  const endGrace = (id: TaskId) => {
+    graces.delete(id);
+    graceTimers.get(id)?.();
+    graceTimers.delete(id);
   };
 
   /** The outcome of an attempt that a person must allow first; undefined if it may start. */
@@ -149,7 +164,9 @@ export function createAttempts(
             return executor.execute(started);
         }
       };
-      const timeoutMs = record?.policy?.timeoutMs ?? limitsOf(node).timeoutMs;
+      // A timeout hurries no person.
+      const isTimed = workEntry(node.kind).by !== 'person';
+      const timeoutMs = isTimed ? (record?.policy?.timeoutMs ?? limitsOf(node).timeoutMs) : undefined;
       begin(node, task, { execute, timeoutMs, clean: memory.clean, hasProgress: true }, attempt => ({
         kind: 'ended',
         task: task.id,
@@ -167,9 +184,31 @@ export function createAttempts(
       }));
     },
     abort: (id, why) => controls.get(id)?.abort(new Error(why)),
+    cancel(task) {
+      const { id } = task;
+      const control = controls.get(id);
+      const graceMs = graces.get(id);
+      if (control === undefined || graceMs === undefined) return;
+      control.abort(new Error('canceled'));
+      // In a replay, work ends when it ended.
+      if (options.recorded !== undefined) return;
+      const giveUp = () => {
+        if (controls.get(id) !== control) return;
+        controls.delete(id);
+        endGrace(id);
+        tell({
+          kind: 'ended',
+          task: id,
+          outcome: { kind: 'failed', error: deafError(task, graceMs) },
+          value: undefined,
+        });
+      };
+      graceTimers.set(id, timers.after(graceMs, giveUp));
+    },
     letGo(id, why, outcome) {
       const control = controls.get(id);
       controls.delete(id);
+      endGrace(id);
       control?.abort(new Error(why));
       news.push({ kind: 'ended', task: id, outcome, value: undefined });
     },
@@ -196,6 +235,7 @@ export function createAttempts(
     abandon() {
       for (const cancel of waits.values()) cancel();
       waits.clear();
+      for (const id of [...graces.keys()]) endGrace(id);
       const aborting = [...controls.values()];
       controls.clear();
       for (const control of aborting) control.abort(new Error('the run was let go'));
@@ -207,6 +247,19 @@ export function createAttempts(
 export function recordedEnd({ status, result, lastError }: Task): TaskOutcome {
   if (status === 'done' || lastError === undefined) return { kind: 'done', output: result ?? null };
   return { kind: 'failed', error: lastError };
+}
+
+/** How long work may take to end: a task has nothing to undo, an agent has, and a child run waits for its own work. */
+function graceOf({ kind }: RunnableNode, { stopGraceMs }: EngineBase['options']): number {
+  const { by } = workEntry(kind);
+  if (by === 'sub-plan') return 2 * (stopGraceMs ?? DEFAULT_STOP_GRACE_MS);
+  return stopGraceMs ?? (by === 'plan' ? TASK_STOP_GRACE_MS : DEFAULT_STOP_GRACE_MS);
+}
+
+/** Work that was canceled and goes on all the same: nobody knows how far it came. */
+function deafError({ effects }: Task, graceMs: number): TaskError {
+  const message = `It was canceled, and did not end within ${graceMs} ms. Its code may still be running.`;
+  return { class: effects === 'external' ? 'unknown' : 'terminal', code: 'not-ended', message };
 }
 
 /** The longest wait between two checks of the clock. */
@@ -226,12 +279,17 @@ interface Work {
   readonly hasProgress: boolean;
 }
 
+interface TimedWork extends Work {
+  /** How long it may take to end once its time is over. */
+  readonly graceMs: number;
+}
+
 /** One attempt at a node's work. Never rejects: every failure is an outcome. */
 async function doWork(
   request: TaskRequest,
   task: Task,
   control: AbortController,
-  { execute, timeoutMs, clean }: Work,
+  { execute, timeoutMs, graceMs, clean }: TimedWork,
   timers: Timers,
 ): Promise<Attempt> {
   const { node } = request;
@@ -241,16 +299,22 @@ async function doWork(
   try {
     const work = notingReads(reads, () => execute(request));
     if (timeoutMs === undefined) return await checked(request, clean(await work));
-    // Work that ignores its signal must not hold up the run after its timeout.
+    // Work that ignores its signal must not hold up the run, and work that does not must end before its next attempt.
     const overtime = new Promise<never>((_, reject) => {
       cancelTimer = timers.after(timeoutMs, () => {
         timedOut = true;
         const reason = new Error(`no end after ${timeoutMs} ms`);
-        reject(reason);
+        const giveUp = () =>
+          reject(
+            new Error(`${reason.message}, nor ${graceMs} ms after it was asked to end: its code may still be running`),
+          );
+        cancelTimer = timers.after(graceMs, giveUp);
         control.abort(reason);
       });
     });
-    return await checked(request, clean(await Promise.race([work, overtime])));
+    const outcome = await Promise.race([work, overtime]).finally(() => cancelTimer?.());
+    if (timedOut) throw control.signal.reason;
+    return await checked(request, clean(outcome));
   } catch (error) {
     const thrown = thrownPlace(timedOut ? undefined : error, { element: node, reads }, clean);
     const known = thrownTaskError(error, task, node.kind, timedOut, clean);

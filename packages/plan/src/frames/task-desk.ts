@@ -274,7 +274,7 @@ export function createTaskDesk(
         ledger.event('task.ended', { ...fieldsOf(task), outcome: 'canceled', stale: false });
         dropChild(task);
       }
-      attempts.abort(task.id, 'canceled');
+      attempts.cancel(task);
     },
     giveUp() {
       for (const id of attempts.ids()) {

@@ -79,6 +79,11 @@ export interface RalphProps extends Common {
   readonly children?: LoopBody;
 }
 
+export interface RecoverProps extends Common, WithChildren {
+  /** What runs instead once something in it has failed for good. */
+  readonly fallback: PlanChild;
+}
+
 export interface PhaseProps extends Common, WithChildren {
   readonly name: string;
 }
@@ -234,6 +239,8 @@ export const Switch: <const Value extends string | number | boolean>(props: Swit
   builtIn('switch', 'Switch');
 export const Each: <Item>(props: EachProps<Item>) => PlanElement = builtIn('each', 'Each');
 export const While: BuiltInComponent<WhileProps> = builtIn('while', 'While');
+/** Catches failures of what it holds: work still under way there ends first, then the fallback runs in its place. */
+export const Recover: BuiltInComponent<RecoverProps> = builtIn('recover', 'Recover');
 export const Ralph: BuiltInComponent<RalphProps> = builtIn('ralph', 'Ralph');
 export const Phase: BuiltInComponent<PhaseProps> = builtIn('phase', 'Phase');
 export const Step: BuiltInComponent<StepProps> = builtIn('step', 'Step');

@@ -67,6 +67,12 @@ export const structureKinds = {
       props: z.strictObject({ ...common, maxIterations: count.optional(), until: condition.optional() }),
     },
   },
+  // A loop whose second and last turn is its fallback.
+  recover: {
+    data: loopData,
+    flow: 'holds',
+    element: { between: 'nodes', content: 'rendered', props: z.strictObject({ ...common, fallback: branch }) },
+  },
   phase: {
     data: z.strictObject({ ...label, name: text }),
     flow: 'phase',

@@ -279,6 +279,16 @@ export function createMounts(iterationOf: (loop: string) => number, clean: Clean
       }
       return { ...rest, items: items.length };
     },
+    recover({ mount, element, id, inside, fresher }) {
+      const { fallback, id: _, ...rest } = element.props;
+      if (fresher && !inside.skipped) callCode(mount, element, [() => iterationOf(id) > 0]);
+      const failed = !inside.skipped && mount.code[0]?.value === true;
+      mount.children = updateBranches(mount, element, inside, [
+        { name: 'try', taken: !failed, slots: element.slots },
+        { name: 'fallback', taken: failed, slots: slotsOf(fallback as PlanChild, false, 'Recover', element.source) },
+      ]);
+      return { ...rest, goesOn: true, maxIterations: 2 };
+    },
     while: made => updateLoop(made, made.element.props.condition, false, answer => answer),
     ralph: made => updateLoop(made, made.element.props.until ?? false, true, answer => !answer),
   };

@@ -1,4 +1,5 @@
 import { Bug, type NodeStatus } from '@signalbox/model';
+import { DENIED } from '../failures/denial.ts';
 import { isEndingKind, isLoopKind, isRunnableKind } from '../nodes/node-kind.ts';
 import type { EffectNode, LoopNode, PlanNode, RunnableNode } from '../nodes/plan-node.ts';
 import {
@@ -14,7 +15,7 @@ import {
   sumOf,
 } from './cell.ts';
 import { executionSignature } from './execution-signature.ts';
-import { countOf, type NodeRecord } from './node-record.ts';
+import { countOf, iterationOf, type NodeRecord } from './node-record.ts';
 
 /**
  * Which nodes may run, given the tree and the records of its nodes.
@@ -34,7 +35,7 @@ export interface Structure {
   statusOf(id: string): NodeStatus;
   /** Every node whose status may have changed since the last call. */
   takeTouched(): ReadonlySet<string>;
-  /** The iteration around a node, over the whole run, and its loop. */
+  /** The iteration around a node, over the whole run, and the loop whose iterations its work counts. */
   scopeOf(id: string): number;
   loopOf(id: string): string | undefined;
   signatureOf(id: string): string | undefined;
@@ -144,7 +145,13 @@ export function createStructure({ recordOf, environment = '' }: StructureOptions
       return taken;
     },
     scopeOf: id => source.totalOf(cells.get(id)?.scope),
-    loopOf: id => cells.get(id)?.scope,
+    loopOf(id) {
+      let cell = cells.get(id);
+      // A Recover repeats nothing: work in it counts the iterations of the loop around it.
+      do cell = cell?.scope === undefined ? undefined : cells.get(cell.scope);
+      while (cell?.node.kind === 'recover');
+      return cell?.node.id;
+    },
     signatureOf(id) {
       const cell = cells.get(id);
       if (cell === undefined || !isRunnableKind(cell.node.kind)) return undefined;
@@ -203,11 +210,44 @@ function visitLoop(cell: Cell, found: Found, recordOf: (id: string) => NodeRecor
     found.turns.push({ loop, turn: goesOn ? 'enter' : 'leave' });
     return true;
   }
-  if (cell.own !== 'live' || !isBodyDone(cell)) return false;
+  if (cell.own !== 'live') return false;
   const record = recordOf(loop.id);
+  if (isToRecover(cell, recordOf)) {
+    const inner = innerToRecover(cell, recordOf);
+    // What is under way there may end, and nothing more begins. A Recover in it comes first.
+    for (const other of inner) visitLoop(other, found, recordOf);
+    if (inner.length === 0 && cell.sum.live === 0) found.turns.push({ loop, turn: 'advance' });
+    return true;
+  }
+  if (!isBodyDone(cell)) return false;
+  if (loop.kind === 'recover') {
+    found.turns.push({ loop, turn: 'leave' });
+    return true;
+  }
   const goes = goesOn && (record === undefined ? 0 : countOf(record)) < maxIterations;
   found.turns.push({ loop, turn: goes ? 'advance' : 'leave' });
   return true;
+}
+
+/** Whether the fallback of a Recover is next. */
+function isToRecover(cell: Cell, recordOf: (id: string) => NodeRecord | undefined): boolean {
+  const { node, own, sum } = cell;
+  const isTried = node.kind === 'recover' && own === 'live' && iterationOf(recordOf(node.id)) === 0;
+  return isTried && sum.failed > 0 && isRecoverable(cell, recordOf);
+}
+
+function innerToRecover(cell: Cell, recordOf: (id: string) => NodeRecord | undefined): readonly Cell[] {
+  return cell.children.flatMap(child => {
+    if (child.skipped || child.sum.failed === 0) return [];
+    return isToRecover(child, recordOf) ? [child] : innerToRecover(child, recordOf);
+  });
+}
+
+/** Whether everything in it that holds the plan up has failed. What a person denied or canceled is no failure. */
+function isRecoverable(cell: Cell, recordOf: (id: string) => NodeRecord | undefined): boolean {
+  if (cell.own !== 'failed') return cell.children.every(child => child.skipped || isRecoverable(child, recordOf));
+  const { status, reason } = recordOf(cell.node.id) ?? {};
+  return status === 'failed' && reason?.startsWith(DENIED) !== true;
 }
 
 function visitInOrder(
@@ -266,7 +306,8 @@ function hasBegun(cell: Cell): boolean {
 }
 
 function statusOf(cell: Cell, record: NodeRecord | undefined): NodeStatus {
-  if (cell.skipped) return 'skipped';
+  // What made a Recover run its fallback stays failed.
+  if (cell.skipped) return isCaught(cell, record) ? 'failed' : 'skipped';
   const { kind } = cell.node;
   if (isRunnableKind(kind)) return cell.own === 'idle' || record === undefined ? 'idle' : record.status;
   if (kind === 'effect' || isEndingKind(kind)) return record?.status ?? 'idle';
@@ -276,6 +317,12 @@ function statusOf(cell: Cell, record: NodeRecord | undefined): NodeStatus {
   if (blocked > 0) return 'blocked';
   if (failed > 0) return 'failed';
   return done > 0 || cell.own === 'live' ? 'running' : 'idle';
+}
+
+function isCaught(cell: Cell, record: NodeRecord | undefined): boolean {
+  if (record?.status !== 'failed' || record.gone === true) return false;
+  for (let at = cell.parent; at !== undefined; at = at.parent) if (at.node.kind === 'recover') return true;
+  return false;
 }
 
 /** Cells of the old tree that the new one did not keep. */

@@ -53,7 +53,7 @@ function standing(facts: WhyFacts, node: string, status: string): readonly WhyAn
       ];
     }
     case 'canceled':
-      return [told, whyCanceled(events, node)];
+      return [told, ...whyCanceled(facts, node)];
     case 'skipped':
       return [told, whySkipped(facts)];
     case 'idle':
@@ -191,7 +191,11 @@ function answerFlags(proposal: Json): string {
   return schema === undefined ? '' : ' --value JSON';
 }
 
-function whyCanceled(events: readonly AnyEvent[], node: string): WhyAnswer {
+export function whyCanceled({ events, tasks }: WhyFacts, node: string): readonly WhyAnswer[] {
+  return [canceledBy(events, node), ...notEnded(tasks, node)];
+}
+
+function canceledBy(events: readonly AnyEvent[], node: string): WhyAnswer {
   const acted = events.findLast(
     event => event.type === 'operator.acted' && event.action === 'cancel' && event.node === node,
   );
@@ -210,6 +214,12 @@ function whyCanceled(events: readonly AnyEvent[], node: string): WhyAnswer {
     };
   }
   return unsaid('who canceled it');
+}
+
+/** Canceled work that did not end when it was asked to. */
+function notEnded(tasks: WhyFacts['tasks'], node: string): readonly WhyAnswer[] {
+  const error = tasks.findLast(task => task.node === node)?.lastError;
+  return error?.code === 'not-ended' ? [{ topic: 'status', text: error.message }] : [];
 }
 
 function whySkipped({ branches, nodes }: WhyFacts): WhyAnswer {

@@ -5,7 +5,7 @@ import { isInterrupted } from '../../host/interrupted-runs.ts';
 import { ago, errorText, nodeName } from './phrases.ts';
 import { failedAttempts } from './starts.ts';
 import { isWork, unsaid, type WhyAnswer, type WhyFacts } from './why-facts.ts';
-import { onceCorrected, waitsFor, whyBlocked } from './why-node.ts';
+import { onceCorrected, waitsFor, whyBlocked, whyCanceled } from './why-node.ts';
 
 /** Why a run is in its state. */
 export function whyRun(facts: WhyFacts): readonly WhyAnswer[] {
@@ -54,6 +54,17 @@ function whyWaiting(facts: WhyFacts): readonly WhyAnswer[] {
   return all.length > 0 ? all : [unsaid('what it waits for')];
 }
 
+/** What was under way when the code of the plan ended its thread. */
+function lostIn({ run, tasks, nodes }: WhyFacts): readonly WhyAnswer[] {
+  const last = tasks.filter(({ status }) => status !== 'done' && status !== 'error');
+  const names = [...new Set(last.map(({ node }) => `the ${nodeName(node, nodes.get(node))}`))];
+  const text =
+    names.length === 0
+      ? 'The code of its plan ended the thread that it runs in.'
+      : `The code of its plan ended the thread that it runs in, while ${names.join(' and ')} was under way.`;
+  return [{ topic: 'failed', text, command: `signalbox resume ${run.id} --use-current` }];
+}
+
 /** The first unresolved failure comes first: later ones may have followed from it. */
 function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
   const { run, events, nodes, statuses, children } = facts;
@@ -85,7 +96,11 @@ function whyFailed(facts: WhyFacts): readonly WhyAnswer[] {
     return [fault, { topic: 'failed', text, command: mend }];
   }
   if (first === undefined || !('node' in first) || first.node === undefined) {
-    return [own, unsaid('which node failed first')];
+    const canceled = [...statuses].flatMap(([id, { status }]) =>
+      status === 'canceled' && isStanding(id) && isWork(nodes.get(id)) ? whyCanceled(facts, id) : [],
+    );
+    if (run.error?.code === 'thread-lost') return [{ ...own, thrown: run.error.thrown }, ...lostIn(facts)];
+    return [own, ...(canceled.length > 0 ? canceled : [unsaid('which node failed first')])];
   }
   const node = first.node;
   const cause: WhyAnswer = {
