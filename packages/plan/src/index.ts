@@ -3,6 +3,7 @@ export type {
   StateAccess,
   VolatileAccess,
 } from './context.ts';
+export { planPosition } from './errors/stack-frames.ts';
 export { thrownPlace } from './errors/thrown-place.ts';
 export type { FailedAttempt } from './failures/attempt-error.ts';
 export { type Duration, durationMs } from './failures/duration.ts';
@@ -51,6 +52,7 @@ export {
   type KeepAttempt,
   type KeepProps,
   type Kept,
+  type McpServer,
   OpenAI,
   Parallel,
   type ParallelProps,
@@ -95,10 +97,20 @@ export {
   planFailure,
 } from './plan-error.ts';
 export { outlineOf, type PlanOutline } from './plan-outline.ts';
+export { isRendering } from './render/tracked.ts';
 export type { DifferentRow } from './replay/replay-difference.ts';
 export { type PlanOfVersion, type ReplayReport, replayRun } from './replay/replay-run.ts';
 export { executionSignature } from './structure/execution-signature.ts';
 export { type NodeRecord, nodeRecord } from './structure/node-record.ts';
+export {
+  type CallFiles,
+  isOwnTool,
+  type OwnTool,
+  runOwnTool,
+  type ToolCallContext,
+  type ToolDefinition,
+  tool,
+} from './tools/own-tool.ts';
 export {
   type FileItem,
   type FileKind,

@@ -28,3 +28,4 @@ export {
 } from './nodes/components.ts';
 export { definePlan } from './plan-definition.ts';
 export { PlanError } from './plan-error.ts';
+export { tool } from './tools/own-tool.ts';

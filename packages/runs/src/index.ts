@@ -6,6 +6,17 @@ export type {
   Assignment,
 } from './agents/agent-runner.ts';
 export {
+  type OwnToolAnswer,
+  type OwnToolCall,
+  type OwnToolDefinition,
+  type OwnToolEffect,
+  type OwnToolOperation,
+  type OwnToolPort,
+  type OwnToolReply,
+  ownToolDefinition,
+  ownToolReply,
+} from './agents/own-tools.ts';
+export {
   type DecisionReply,
   type DecisionRequest,
   decisionRequest,

@@ -122,6 +122,7 @@ export {
   fail,
   succeed,
   type ToolContext,
+  type ToolEffects,
   type ToolReply,
   VisibilityExpansionRequired,
 } from './tools/tool.ts';

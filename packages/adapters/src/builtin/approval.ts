@@ -4,7 +4,7 @@ import type { AnyTool } from '@signalbox/state';
 
 export function approvalKind(tool: AnyTool): DecisionKind {
   if (tool.name === 'run_command') return 'command_exec';
-  return tool.effects.kind === 'external' ? 'external_api' : 'file_edit';
+  return tool.effects.kind === 'files' ? 'file_edit' : 'external_api';
 }
 
 const MAX_WHY = 4_000;

@@ -28,7 +28,7 @@ import {
 
 export interface BuiltinRunnerOptions {
   readonly modelOf: ModelOf;
-  readonly toolsFor: (assignment: Assignment) => Promise<Result<AgentTools, TaskError>>;
+  readonly toolsFor: (assignment: Assignment, session: AgentSession) => Promise<Result<AgentTools, TaskError>>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly timers?: Timers;
@@ -103,7 +103,7 @@ async function attempt(
     await keep({ v: 1, kind: 'begun', model, priceKnown: price !== undefined, ...(note && { note }) });
   }
 
-  const opened = await options.toolsFor(assignment);
+  const opened = await options.toolsFor(assignment, session);
   if (!opened.ok) return failed(opened.error);
   const tools = opened.value;
   try {

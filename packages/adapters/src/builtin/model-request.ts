@@ -22,7 +22,8 @@ export function modelRequest(assignment: Assignment, offered: readonly AnyTool[]
 }
 
 function functionTool(tool: AnyTool): LanguageModelV4FunctionTool {
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(tool.input, { io: 'input', unrepresentable: 'any' });
+  const given = tool.inputSchema ?? z.toJSONSchema(tool.input, { io: 'input', unrepresentable: 'any' });
+  const { $schema: _, ...inputSchema } = given;
   const isObject = inputSchema.type === 'object';
   return {
     type: 'function',

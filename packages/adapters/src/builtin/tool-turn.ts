@@ -125,7 +125,8 @@ async function runCall(call: TurnCall, answer: Resolution | undefined, context: 
     return { ending: { status: 'denied', output: errorText(permission.reason.trim()) } };
   const { input } = permission;
   if (begun === undefined && (tool.effects.kind === 'files' || tool.effects.kind === 'external')) {
-    const external = tool.effects.kind === 'external';
+    // What it does elsewhere is not undone, so it must not be repeated.
+    const external = tool.effects.kind === 'external' || tool.effects.beyond === true;
     const approval = approvalOf(call, answer);
     await context.keep({ v: 1, kind: 'tool_begun', call: call.id, tool: tool.name, input, external, approval });
   }

@@ -13,6 +13,7 @@ import type {
   Assignment,
   Commit,
   ModelName,
+  OwnToolPort,
   RunReader,
   StopVerdict,
   StreamChunk,
@@ -46,6 +47,8 @@ export interface SessionPorts {
   readonly progress: (progress: TaskProgress) => void;
   /** Takes secrets out of what the agent says and keeps. */
   readonly secrets?: SecretFilter | undefined;
+  /** Calls the tools that the plan brings along. */
+  readonly own?: OwnToolPort | undefined;
 }
 
 /** What one attempt of an agent has of its run. `close` keeps what is left of the stream. */
@@ -113,6 +116,7 @@ export async function openAgentSession(
   const asked = (question: AgentQuestion) => ({ run, node, iteration, ...question });
 
   return {
+    own: ports.own,
     signal,
     transcript: async () => messages,
     async keep(given) {

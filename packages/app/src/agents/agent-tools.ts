@@ -77,6 +77,8 @@ export interface AgentTools {
   ): Promise<Result<ToolBench, ErrorEnvelope>>;
   /** The sandbox of this machine, looked for once. */
   sandbox(): Promise<SandboxDetection>;
+  /** Runs a program, as `run_command` does. */
+  commands(): Promise<AnyTool>;
   /** The tools that agents have on every directory. */
   atHand(): Promise<readonly AnyTool[]>;
   /**
@@ -144,12 +146,14 @@ export function openAgentTools(
 
   const detected = () => (sandbox ??= detect());
 
+  const commands = async () => commandTool(dataDirectory, await detected());
   const atHand = async (): Promise<readonly AnyTool[]> => {
-    const command = commandTool(dataDirectory, await detected());
+    const command = await commands();
     return [readFile, writeFile, editFile, listFiles, globFiles, grepFiles, command];
   };
 
   return {
+    commands,
     atHand,
     sandbox: detected,
     async open({ run, task, directory }, more = []) {

@@ -33,6 +33,7 @@ export function assignmentOf(
     ...(data.model === undefined ? {} : { model: data.model }),
     ...(data.system === undefined ? {} : { system: data.system }),
     ...(data.tools === undefined ? {} : { tools: data.tools }),
+    ...(data.mcp === undefined ? {} : { mcp: data.mcp }),
     ...(data.schema === undefined ? {} : { schema: data.schema }),
     ...(data.maxTokens === undefined ? {} : { maxTokens: data.maxTokens }),
     ...(data.history === undefined ? {} : { history: data.history }),

@@ -4,6 +4,7 @@ import type { AgentRunner, Blobs, Commit, RunReader } from '@signalbox/runs';
 import { artifactTool } from '../artifacts/artifact-tool.ts';
 import type { Machine } from '../machine.ts';
 import type { AgentTools } from './agent-tools.ts';
+import { ownTools } from './own-tools.ts';
 import { unknownTool } from './unknown-tool.ts';
 
 export interface BuiltinAgentsOptions {
@@ -26,10 +27,12 @@ export function builtinAgents({ machine, tools, store, env }: BuiltinAgentsOptio
     );
     return createBuiltinRunner({
       modelOf: createModelSource(readModelEnvironment(env)),
-      async toolsFor(assignment) {
+      async toolsFor(assignment, session) {
         const unknown = unknownTool(assignment.tools ?? {});
         if (unknown !== undefined) return err(unknown);
-        const bench = await tools.open(assignment, [artifactTool(artifacts, assignment)]);
+        const command = await tools.commands();
+        const own = ownTools(assignment.tools?.own ?? [], session.own, command);
+        const bench = await tools.open(assignment, [artifactTool(artifacts, assignment), ...own]);
         if (bench.ok) return ok(bench.value);
         return err({ class: 'terminal', code: bench.error.code, message: bench.error.message });
       },

@@ -1,6 +1,6 @@
 import { Bug, type ErrorEnvelope, type Json, type RunId } from '@signalbox/model';
 import { type HumanNode, type StartDoubts, type TaskOutcome, type TaskProgress, workEntry } from '@signalbox/plan';
-import type { AgentRunner, NodeKey } from '@signalbox/runs';
+import type { AgentRunner, NodeKey, OwnToolPort } from '@signalbox/runs';
 import { thrownStorageFault } from '@signalbox/store';
 import type { SessionPorts } from '../agents/agent-session.ts';
 import type { AgentTools } from '../agents/agent-tools.ts';
@@ -22,6 +22,7 @@ export interface HostExecutor {
     request: RemoteRequest,
     signal: AbortSignal,
     progress: (progress: TaskProgress) => void,
+    own: OwnToolPort,
   ): Promise<TaskOutcome>;
   /** Resolves when no work is running. */
   idle(): Promise<void>;
@@ -31,7 +32,7 @@ export interface HostExecutor {
   timeOver(run: RunId): Promise<void>;
 }
 
-export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'> {
+export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress' | 'own'> {
   readonly agents: AgentRunner;
   /** Leftovers of agents. */
   readonly tools?: AgentTools | undefined;
@@ -64,8 +65,8 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
     async timeOver(run) {
       await askAboutLimit(decisions, await verdictOn(run));
     },
-    execute(request, signal, progress) {
-      const work = execute(request, signal, progress);
+    execute(...given) {
+      const work = execute(...given);
       going.add(work);
       const over = () => void going.delete(work);
       work.then(over, over);
@@ -76,7 +77,9 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
     },
   };
 
-  async function execute(...[request, signal, progress]: Parameters<HostExecutor['execute']>): Promise<TaskOutcome> {
+  async function execute(
+    ...[request, signal, progress, own]: Parameters<HostExecutor['execute']>
+  ): Promise<TaskOutcome> {
     const { node, run } = request;
     try {
       const { by } = workEntry(node.kind);
@@ -86,12 +89,12 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
       const record = await reader.run(run);
       if (record === undefined) throw new Bug(`run ${run} does work and is not there`);
       const verdict = () => verdictOn(run);
-      return await doAgentWork(agents, { ...ports, verdict, progress }, record, request, signal);
+      return await doAgentWork(agents, { ...ports, verdict, progress, own }, record, request, signal);
     } catch (error) {
       if (error instanceof DecisionFault) return notAsked(error.envelope);
       if (thrownStorageFault(error) === undefined || signal.aborted) throw error;
       if (!(await ports.storage.room(run))) throw error;
-      return execute(request, signal, progress);
+      return execute(request, signal, progress, own);
     }
   }
 }

@@ -147,6 +147,10 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
         storage,
         executor,
         workspaces: options.workspaces,
+        tools: {
+          callTool: (...call) => threads.callTool(...call),
+          abortTool: (...call) => threads.abortTool(...call),
+        },
         onProgress: (run, execution, progress) => threads.progress(run, execution, progress),
         onSubRun: (run, parent, isDriven) => threads.adopt(run, parent, isDriven),
         onTrace: (run, entry) => options.trace?.(run, entry),

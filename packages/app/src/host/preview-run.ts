@@ -33,6 +33,7 @@ const nobody: ThreadHost = {
       allow: refuse,
       timeOver: refuse,
       abort: refuse,
+      operate: refuse,
       subRun: refuse,
       trace: refuse,
     },

@@ -59,7 +59,7 @@ export interface InspectionPorts {
   readonly reader: RunReader & Pick<Blobs, 'get'>;
   /** Where named plan files may be. */
   readonly places: PlanPlaces;
-  readonly tools?: Pick<AgentTools, 'atHand'> | undefined;
+  readonly tools?: Pick<AgentTools, 'atHand' | 'commands'> | undefined;
   /** Removes secrets from a text. */
   readonly clean?: ((text: string) => string) | undefined;
   readonly secrets?: Secrets | undefined;

@@ -1,6 +1,6 @@
 import { type ErrorEnvelope, type Json, ok, type Result, type RunId, thrownText } from '@signalbox/model';
 import type { CommandAnswer, PlanOutline, PlanPreview, SignalFault, Timers } from '@signalbox/plan';
-import type { StopVerdict } from '@signalbox/runs';
+import type { OwnToolCall, OwnToolReply, StopVerdict } from '@signalbox/runs';
 import type { ReplayJob, RunReplay } from '../replay/replay-job.ts';
 import type { RunReport, VerifyJob } from '../run-journal/verify-run.ts';
 import type { SharedSecrets } from '../secrets/open-secrets.ts';
@@ -25,6 +25,10 @@ export type { ThreadLost } from './plan-seats.ts';
  *     run to be halted is returned with the command; any other continues and obeys.
  */
 export interface PlanThreads {
+  /** Calls a tool that a run's plan brings along. Rejects if its thread is gone. */
+  callTool(run: RunId, execution: string, call: OwnToolCall): Promise<OwnToolReply>;
+  abortTool(run: RunId, execution: string, call: string): void;
+
   load(source: PlanSource, input: Json): Promise<Result<PlanFacts, ErrorEnvelope> | ThreadLost>;
   describe(source: PlanSource): Promise<Result<PlanOutline, ErrorEnvelope> | ThreadLost>;
   preview(source: PlanSource, input: Json): Promise<Result<PlanPreview, ErrorEnvelope> | ThreadLost>;
@@ -333,6 +337,14 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
       const seat = driven ? seatOf.get(parent) : undefined;
       if (seat === undefined) seatOf.delete(run);
       else seatOf.set(run, seat);
+    },
+    async callTool(run, execution, call) {
+      const seat = seatOf.get(run);
+      if (seat === undefined) throw new PortClosedError('nothing drives the run of the tool');
+      return seat.thread.calls.call('callTool', execution, call);
+    },
+    abortTool(run, execution, call) {
+      seatOf.get(run)?.thread.calls.tell('abortTool', execution, call);
     },
     progress(run, execution, progress) {
       seatOf.get(run)?.thread.calls.tell('progress', execution, progress);

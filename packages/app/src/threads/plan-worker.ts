@@ -1,7 +1,7 @@
 /** The entry of a thread: it loads plans, drives their runs, and asks the host for everything durable. */
 import path from 'node:path';
 import { nodeHasher } from '@signalbox/journal';
-import { type ErrorEnvelope, err, ok, type Result, type RunId, thrownMessage } from '@signalbox/model';
+import { type ErrorEnvelope, err, type Json, ok, type Result, type RunId, thrownMessage } from '@signalbox/model';
 import {
   editFault,
   outlineOf,
@@ -23,6 +23,7 @@ import { hostPlanFiles } from '../workspaces/host-plan-files.ts';
 import { threadWorkspace } from '../workspaces/thread-workspace.ts';
 import { commitText } from './commit-message.ts';
 import { compiledFiles } from './compiled-files.ts';
+import { unwatched, watchIo } from './io-watch.ts';
 import { reportEnd } from './last-words.ts';
 import { type LoadedPlans, loadedPlans } from './loaded-plans.ts';
 import { obey } from './obey.ts';
@@ -32,6 +33,7 @@ import { rowsOfText } from './rows-text.ts';
 
 import type { DriveJob, HostCalls, ReadMethod, RemoteRequest, ThreadCalls } from './thread-api.ts';
 import { data, guardThread, port } from './thread-guard.ts';
+import { createThreadTools } from './thread-tools.ts';
 
 const machine = thisMachine();
 const { memoryMb, keepCode } = data;
@@ -51,6 +53,10 @@ const queries = new Map<string, Queries>();
 /** Frame durations that are not reported yet. */
 const frames: number[] = [];
 const progresses = new Map<string, TaskRequest['progress']>();
+const tools = createThreadTools({
+  clean: value => filter.data(value),
+  operate: (...operation) => host.call('operate', ...operation),
+});
 const watcher = createFileWatcher(machine);
 
 const calls: ThreadCalls = {
@@ -79,7 +85,7 @@ const calls: ThreadCalls = {
     const loaded = await plans.load(source);
     if (!loaded.ok) return loaded;
     const root = source.kind === 'file' ? path.dirname(source.file) : source.root;
-    const files = hostPlanFiles({ root, refused: [], now: () => machine.clock.now() });
+    const files = unwatched(hostPlanFiles({ root, refused: [], now: () => machine.clock.now() }));
     return previewPlan(loaded.value.plan, input, { ...machine, files });
   },
   async stateFault(source, key, value) {
@@ -109,6 +115,8 @@ const calls: ThreadCalls = {
     return obey(live, command);
   },
   progress: (execution, progress) => progresses.get(execution)?.(progress),
+  callTool: (execution, call) => tools.call(execution, call),
+  abortTool: (execution, call) => tools.abort(execution, call),
   limit: (run, verdict) => void verdicts.set(run, verdict),
   environment(variables) {
     for (const name of Object.keys(process.env)) if (!Object.hasOwn(variables, name)) delete process.env[name];
@@ -117,6 +125,7 @@ const calls: ThreadCalls = {
   ping() {},
 };
 const host = connectPort<HostCalls>(port, withoutSecrets(calls));
+watchIo();
 guardThread(memoryMb * MB);
 reportEnd(
   value => filter.data(value),
@@ -158,10 +167,12 @@ const executor: TaskExecutor = {
     const abort = () => host.tell('abort', execution);
     signal.addEventListener('abort', abort, { once: true });
     progresses.set(execution, progress);
+    if ('tools' in given.node.code) tools.open(execution, given.node.code.tools);
     try {
       return await host.call('execute', execution, request);
     } finally {
       progresses.delete(execution);
+      tools.close(execution);
       signal.removeEventListener('abort', abort);
     }
   },
@@ -232,9 +243,9 @@ async function takeUp(job: DriveJob): Promise<Result<PlanRun, ErrorEnvelope>> {
     claim: true,
     onRun: (child, childLive) => adopt(child, run, childLive),
     keepVolatile: true,
-    query: (sql, params) => queriesOf(database).query(sql, params),
+    query: unwatched({ query: (sql: string, params: readonly Json[]) => queriesOf(database).query(sql, params) }).query,
     blobs: { put: contents => host.call('putBlobs', run, contents) },
-    files: hostPlanFiles({ root: directory, refused, watcher, now: () => machine.clock.now() }),
+    files: unwatched(hostPlanFiles({ root: directory, refused, watcher, now: () => machine.clock.now() })),
     ...(workspace && { workspace: threadWorkspace(workspace, request => host.call('workspace', run, request)) }),
     ...(trace && { trace: entry => host.tell('trace', run, filter.data(entry)) }),
     secrets: filter,

@@ -18,6 +18,10 @@ import type {
   Commit,
   FormerOwner,
   OwnerId,
+  OwnToolAnswer,
+  OwnToolCall,
+  OwnToolOperation,
+  OwnToolReply,
   RetryPolicy,
   RunSource,
   RunWorkspace,
@@ -65,6 +69,9 @@ export interface ThreadCalls {
   command(run: RunId, command: RunCommand): Promise<CommandAnswer>;
   /** Reports progress of the host's work. */
   progress(execution: string, progress: Parameters<TaskRequest['progress']>[0]): void;
+  /** Calls a tool that the plan brings along, for work that this thread asked the host for. */
+  callTool(execution: string, call: OwnToolCall): Promise<OwnToolReply>;
+  abortTool(execution: string, call: string): void;
   /** Whether the run may start more work. */
   limit(run: RunId, verdict: StopVerdict): void;
   /** The variables that its plan's code sees from now on. */
@@ -81,6 +88,8 @@ export interface HostCalls {
   allow(request: RemoteRequest, doubts: StartDoubts): Promise<TaskOutcome | undefined>;
   timeOver(run: RunId): Promise<void>;
   abort(execution: string): void;
+  /** A file or command of a tool's call that is under way. */
+  operate(execution: string, call: string, operation: OwnToolOperation): Promise<OwnToolAnswer>;
   putBlobs(run: RunId, contents: readonly Uint8Array[]): ReturnType<Blobs['put']>;
   /** Operations on the run's workspace. */
   workspace(run: RunId, request: WorkspaceRequest): Promise<Result<string, ErrorEnvelope>>;

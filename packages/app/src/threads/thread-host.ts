@@ -1,6 +1,6 @@
 import { Bug, type Clock, type ErrorEnvelope, err, failure, ok, type Result, type RunId } from '@signalbox/model';
 import type { TaskOutcome, TaskProgress } from '@signalbox/plan';
-import type { RunOrigin, WriteSet } from '@signalbox/runs';
+import { type OwnToolPort, ownToolReply, type RunOrigin, type WriteSet } from '@signalbox/runs';
 import type { Store } from '@signalbox/store';
 import type { HostExecutor } from '../host/host-executor.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
@@ -8,7 +8,7 @@ import { workWithFiles } from '../workspaces/work-with-files.ts';
 import type { WorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { commitMessage } from './commit-message.ts';
 import { withOwnerTime } from './owner-time.ts';
-import type { DrivenWhere } from './plan-threads.ts';
+import type { DrivenWhere, PlanThreads } from './plan-threads.ts';
 import { rowsText } from './rows-text.ts';
 import type { HostCalls, ReadMethod, ThreadHost } from './thread-api.ts';
 
@@ -22,6 +22,8 @@ export interface ThreadHostPorts {
   /** Where runs are driven, from the thread's view. */
   readonly where: DrivenWhere;
   readonly onProgress: (run: RunId, execution: string, progress: TaskProgress) => void;
+  /** Calls a tool of a run's plan in its thread. */
+  readonly tools: Pick<PlanThreads, 'callTool' | 'abortTool'>;
   readonly workspaces: WorkspaceDesk | undefined;
   readonly onSubRun: HostCalls['subRun'];
   readonly onTrace: HostCalls['trace'];
@@ -39,11 +41,31 @@ const readable: readonly ReadMethod[] = [
  * of one plan cannot affect runs of others, whatever it sends.
  */
 export function threadHost(ports: ThreadHostPorts): ThreadHost {
-  const { store, clock, storage, executor, workspaces, where, onProgress, onSubRun, onTrace, onFramed } = ports;
+  const { store, clock, storage, executor, tools, workspaces, where, onProgress, onSubRun, onTrace, onFramed } = ports;
   const going = new Map<string, AbortController>();
+  /** By execution and call: the files and commands of a tool's call. */
+  const desks = new Map<string, Parameters<OwnToolPort['call']>[1]['operate']>();
   /** The last commit of each run that is not stored yet. */
   const preparing = new Map<RunId, Promise<unknown>>();
   const committing = new Set<Promise<unknown>>();
+
+  /** The tools that the plan brings along: their code runs in the thread, their files and commands are the host's. */
+  function ownTools(run: RunId, execution: string): OwnToolPort {
+    return {
+      async call(call, { signal, operate }) {
+        const key = `${execution}\n${call.id}`;
+        const abort = () => tools.abortTool(run, execution, call.id);
+        desks.set(key, operate);
+        signal.addEventListener('abort', abort, { once: true });
+        try {
+          return ownToolReply.parse(await tools.callTool(run, execution, call));
+        } finally {
+          desks.delete(key);
+          signal.removeEventListener('abort', abort);
+        }
+      },
+    };
+  }
 
   /** Whether the run belongs to this thread, by what is known of it or by how it is created. */
   async function isOwn(run: RunId, created?: RunOrigin): Promise<boolean> {
@@ -80,8 +102,11 @@ export function threadHost(ports: ThreadHostPorts): ThreadHost {
         const control = new AbortController();
         going.set(execution, control);
         try {
-          return await executor.execute(request, control.signal, progress =>
-            onProgress(request.run, execution, progress),
+          return await executor.execute(
+            request,
+            control.signal,
+            progress => onProgress(request.run, execution, progress),
+            ownTools(request.run, execution),
           );
         } finally {
           going.delete(execution);
@@ -91,6 +116,10 @@ export function threadHost(ports: ThreadHostPorts): ThreadHost {
         if (await isOwn(run)) await executor.timeOver(run);
       },
       allow: async (request, doubts) => (await notFor(request.run)) ?? executor.allow(request, doubts),
+      async operate(execution, call, operation) {
+        const desk = desks.get(`${execution}\n${call}`);
+        return desk === undefined ? { ok: false, message: 'the call has ended' } : desk(operation);
+      },
       abort: execution => going.get(execution)?.abort(new Error('canceled')),
       subRun(run, parent, driven) {
         if (where(parent) === 'here' && where(run) !== 'elsewhere') onSubRun(run, parent, driven);

@@ -14,16 +14,16 @@ export function openTurns(
   const { filter } = openSecrets({ dataDirectory, env, readOnly: true });
   // Most requests need no tools.
   let tools: AgentTools | undefined;
-  const atHand = () => {
+  const opened = () => {
     tools ??= openAgentTools(dataDirectory, machine);
-    return tools.atHand();
+    return tools;
   };
   return createTurns({
     dataDirectory,
     machine,
     reader,
     blobs: reader,
-    tools: { atHand },
+    tools: { atHand: () => opened().atHand(), commands: () => opened().commands() },
     clean: filter.text,
   });
 }

@@ -15,6 +15,7 @@ import {
 } from '@signalbox/model';
 import { type Blobs, everyRun, type NodeKey, type RunReader, type RunRecord } from '@signalbox/runs';
 import type { AgentTools } from '../agents/agent-tools.ts';
+import { ownTools } from '../agents/own-tools.ts';
 import { artifactToolForm } from '../artifacts/artifact-tool.ts';
 import type { Machine } from '../machine.ts';
 import { effectivePrompt } from './effective-prompt.ts';
@@ -46,7 +47,7 @@ export interface TurnPorts {
   readonly reader: RunReader;
   readonly blobs: Pick<Blobs, 'get'>;
   /** The tools that agents are offered here; without them there are no prompts. */
-  readonly tools?: Pick<AgentTools, 'atHand'> | undefined;
+  readonly tools?: Pick<AgentTools, 'atHand' | 'commands'> | undefined;
   /** Removes secrets from a text. */
   readonly clean?: ((text: string) => string) | undefined;
 }
@@ -89,7 +90,8 @@ export function createTurns({ dataDirectory, machine, reader, blobs, tools, clea
     const assignment = row === undefined ? undefined : await turnAssignment(reader, record, row);
     if (assignment === undefined) return 'The prompt of this turn is no longer known: its frame was collected.';
     if (tools === undefined) return 'The prompt of this turn cannot be rendered here: there are no agents.';
-    const offered = [...(await tools.atHand()), artifactToolForm];
+    const own = ownTools(assignment.tools?.own ?? [], undefined, await tools.commands());
+    const offered = [...(await tools.atHand()), artifactToolForm, ...own];
     const effective = await effectivePrompt(machine, assignment, offered, await lastBeginning(reader, run, task));
     if (effective === undefined) return 'No model was asked in this turn: the schema of its answer cannot be used.';
     return { effective, authored: assignment };

@@ -24,6 +24,14 @@ export function authorFrames(thrown: unknown): readonly StackFrame[] {
   return frames.slice(0, frames.findLastIndex(({ file }) => isAuthorFile(file)) + 1);
 }
 
+/** Where the code of a plan made a call, itself or through others; undefined if none of it is on the stack. */
+export function planPosition(called: Error): SourcePosition | undefined {
+  return stackOf(called)
+    .split('\n')
+    .flatMap(line => frameOf(line))
+    .find(({ file }) => isAuthorFile(file));
+}
+
 export function frameText({ name, file, line, column }: StackFrame): string {
   const place = `${file}:${line}:${column}`;
   return name === '' ? place : `${name} (${place})`;

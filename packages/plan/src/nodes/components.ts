@@ -4,6 +4,7 @@ import type { FailedAttempt } from '../failures/attempt-error.ts';
 import type { Duration } from '../failures/duration.ts';
 import type { BuiltIn, PlanChild, PlanElement } from '../jsx/element.ts';
 import type { AnyPlan, PlanInput } from '../plan-definition.ts';
+import type { OwnTool } from '../tools/own-tool.ts';
 import type { TaskContext, TaskFailure, TaskProgress } from './handlers.ts';
 import type { NodeKind } from './node-kind.ts';
 
@@ -100,6 +101,21 @@ export interface ParallelProps extends Common, WithChildren {
 type OutputSchema = z.ZodType | { readonly [key: string]: Json };
 type OutputOf<Schema> = Schema extends z.ZodType ? z.infer<Schema> : unknown;
 
+/** An MCP server: a program that is started for each attempt, confined like commands of agents, or an address. */
+export type McpServer = {
+  /** The server's tools that the agent is given. */
+  readonly allow: readonly string[];
+  /** Written before the names of its tools, with `_`: for servers whose tools have the same names. */
+  readonly prefix?: string;
+} & (
+  | {
+      readonly command: readonly string[];
+      /** Names of environment variables that it may see. Their values are in no plan and no log. */
+      readonly env?: readonly string[];
+    }
+  | { readonly url: string }
+);
+
 export interface VendorAgentProps<Schema extends OutputSchema>
   extends Observable<OutputSchema extends Schema ? string : OutputOf<Schema>> {
   readonly model?: string;
@@ -108,7 +124,12 @@ export interface VendorAgentProps<Schema extends OutputSchema>
   /** The agent's prompt; or write it between the tags. */
   readonly prompt?: string;
   readonly system?: string;
-  readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
+  /** Names of built-in tools and tools of your own; or which names are allowed or denied. All built-in ones by default. */
+  readonly tools?:
+    | readonly (string | OwnTool)[]
+    | { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
+  /** MCP servers whose tools it is given besides. For the built-in agent. */
+  readonly mcp?: readonly McpServer[];
   /** The output must match it; without one the output is text. */
   readonly schema?: Schema;
   /** 50 by default. */

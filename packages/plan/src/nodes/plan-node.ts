@@ -2,6 +2,7 @@ import type { ZodType } from 'zod';
 import type { FailedAttempt } from '../failures/attempt-error.ts';
 import type { AnyPlan } from '../plan-definition.ts';
 import type { SourcePosition } from '../plan-error.ts';
+import type { OwnTool } from '../tools/own-tool.ts';
 import type { NodeHandlers, TaskContext } from './handlers.ts';
 import { type AgentKind, isRunnableKind, type LoopKind, type NodeKind, type RunnableKind } from './node-kind.ts';
 import type { NodeData } from './node-kinds.ts';
@@ -33,7 +34,11 @@ export type TaskNode = WithCode<'task', Called & { readonly run: (task: TaskCont
 interface AnswerCode extends Called {
   readonly schema?: ZodType;
 }
-export type AgentNode = { [Kind in AgentKind]: WithCode<Kind, AnswerCode> }[AgentKind];
+interface AgentCode extends AnswerCode {
+  /** The tools that the plan brings along, by name. */
+  readonly tools?: ReadonlyMap<string, OwnTool>;
+}
+export type AgentNode = { [Kind in AgentKind]: WithCode<Kind, AgentCode> }[AgentKind];
 export type HumanNode = WithCode<'human', AnswerCode>;
 export type KeepNode = WithCode<'keep', Called>;
 export type SubPlanNode = WithCode<'subplan', Called & { readonly plan: AnyPlan }>;

@@ -1,9 +1,10 @@
-import { type Json, type JsonObject, json, jsonObject, text, timestamp } from '@signalbox/model';
-import { DEFAULT_BACKOFF_MS } from '@signalbox/runs';
+import { defined, type Json, type JsonObject, json, jsonObject, text, timestamp } from '@signalbox/model';
+import { DEFAULT_BACKOFF_MS, ownToolDefinition } from '@signalbox/runs';
 import * as z from 'zod';
 import { duration } from '../failures/duration.ts';
 import { isElement, type PlanElement, type Slot } from '../jsx/element.ts';
 import { PlanError } from '../plan-error.ts';
+import { isOwnTool, type OwnTool } from '../tools/own-tool.ts';
 import { type HandlerName, handlerNames } from './handlers.ts';
 import { type ElementEntry, type KindEntry, type NodeContent, present, type WorkEntry } from './kind-entry.ts';
 import type { AgentKind, RunnableKind } from './node-kind.ts';
@@ -61,11 +62,35 @@ const kept = {
   allowFailure: z.literal(true).optional(),
 };
 
+/** An MCP server whose tools an agent is given. `env` names variables of the owner's environment that it may see. */
+const mcpServer = z
+  .strictObject({
+    command: z.array(text).min(1).readonly().optional(),
+    url: z.url({ protocol: /^https?$/ }).optional(),
+    allow: z.array(name).min(1).readonly(),
+    prefix: z
+      .string()
+      .regex(/^[a-zA-Z][a-zA-Z0-9_-]{0,30}$/)
+      .optional(),
+    env: z.array(name).readonly().optional(),
+  })
+  .refine(({ command, url }) => (command === undefined) !== (url === undefined), 'needs either command or url')
+  .refine(({ url, env }) => url === undefined || env === undefined, 'env is for a command');
+
 const agentProps = {
   ...running,
   prompt: text.optional(),
   system: text.optional(),
-  tools: z.strictObject({ allow: z.array(name).optional(), deny: z.array(name).optional() }).optional(),
+  tools: z
+    .union(
+      [
+        z.strictObject({ allow: z.array(name).optional(), deny: z.array(name).optional() }),
+        z.array(z.union([name, z.custom<OwnTool>(isOwnTool)])),
+      ],
+      'must be a list of names and of tools made by tool(), or { allow, deny }',
+    )
+    .optional(),
+  mcp: z.array(mcpServer).optional(),
   schema: schema.optional(),
   maxTurns: count.optional(),
   maxTokens: count.optional(),
@@ -83,8 +108,14 @@ const agentData = z.strictObject({
   prompt: text,
   system: text.optional(),
   tools: z
-    .strictObject({ allow: z.array(text).readonly().optional(), deny: z.array(text).readonly().optional() })
+    .strictObject({
+      allow: z.array(text).readonly().optional(),
+      deny: z.array(text).readonly().optional(),
+      /** The plan's own, which are allowed too. */
+      own: z.array(ownToolDefinition).readonly().optional(),
+    })
     .optional(),
+  mcp: z.array(mcpServer).readonly().optional(),
   schema: jsonObject.optional(),
   maxTurns: z.int().positive(),
   maxTokens: z.int().positive().optional(),
@@ -101,10 +132,12 @@ const agentData = z.strictObject({
 function agentContent(element: PlanElement): NodeContent {
   const { props } = element;
   const { work, code } = divided(element);
+  const tools = toolsOf(element);
   return {
-    code: withSchema(code, props.schema),
+    code: { ...withSchema(code, props.schema), ...(tools.own.size > 0 && { tools: tools.own }) },
     data: present({
       ...work,
+      tools: tools.data,
       prompt: promptOf(element),
       schema: schemaOf(props.schema, element),
       maxTurns: props.maxTurns ?? DEFAULT_MAX_TURNS,
@@ -114,14 +147,40 @@ function agentContent(element: PlanElement): NodeContent {
   };
 }
 
+/** The names that an agent is given, and the tools among them that the plan brings along. */
+function toolsOf({ props, source }: PlanElement): {
+  readonly data: z.infer<typeof agentData>['tools'];
+  readonly own: ReadonlyMap<string, OwnTool>;
+} {
+  const given = props.tools as z.infer<typeof agentProps.tools>;
+  const plugin = props.plugin as string | undefined;
+  const refuse = (message: string) => new PlanError('plan/invalid-props', message, { source });
+  if (plugin !== undefined && plugin !== 'builtin' && (Array.isArray(given) || props.mcp !== undefined))
+    throw refuse(`a list of tools and mcp are for the built-in agent; ${plugin} brings its own tools`);
+  if (!Array.isArray(given)) return { data: given, own: new Map() };
+  const own = new Map<string, OwnTool>();
+  for (const one of given) {
+    if (typeof one === 'string') continue;
+    if (own.has(one.name) && own.get(one.name) !== one) throw refuse(`two tools are called "${one.name}"`);
+    own.set(one.name, one);
+  }
+  const allow = [...new Set(given.map(one => (typeof one === 'string' ? one : one.name)))];
+  const definitions = [...own.values()].map(({ definition }) => definition);
+  return { data: { allow, ...(definitions.length > 0 && { own: definitions }) }, own };
+}
+
 function agentSignature(data: z.infer<typeof agentData>, environment: string): JsonObject {
-  const { model, plugin, prompt, system, tools, schema, maxTurns, history, cwd } = data;
+  const { model, plugin, prompt, system, tools, mcp, schema, maxTurns, history, cwd } = data;
   return {
     model: model ?? null,
     plugin: plugin ?? null,
     prompt,
     system: system ?? null,
-    tools: tools === undefined ? null : { allow: sorted(tools.allow), deny: sorted(tools.deny) },
+    tools:
+      tools === undefined
+        ? null
+        : { allow: sorted(tools.allow), deny: sorted(tools.deny), ...defined({ own: tools.own }) },
+    ...(mcp !== undefined && { mcp: mcp as Json }),
     schema: schema ?? null,
     maxTurns,
     history: {

@@ -7,6 +7,7 @@ import type { StreamChunk } from '../stream/stream-chunk.ts';
 import type { TaskError } from '../tasks/task-error.ts';
 import type { Allowance } from '../usage/stop-check.ts';
 import type { UsageRecord } from '../usage/usage.ts';
+import type { OwnToolDefinition, OwnToolPort } from './own-tools.ts';
 
 /**
  * Does the work of agent nodes, behind one boundary for every vendor.
@@ -35,7 +36,13 @@ export interface Assignment {
   readonly model?: string;
   readonly prompt: string;
   readonly system?: string;
-  readonly tools?: { readonly allow?: readonly string[] | undefined; readonly deny?: readonly string[] | undefined };
+  readonly tools?: {
+    readonly allow?: readonly string[] | undefined;
+    readonly deny?: readonly string[] | undefined;
+    readonly own?: readonly OwnToolDefinition[] | undefined;
+  };
+  /** MCP servers whose tools it is given besides. */
+  readonly mcp?: readonly McpServerOffer[];
   /** Whether a person must approve changes. Risky calls always need approval. */
   readonly permissions: 'gated' | 'skip';
   /**
@@ -58,6 +65,16 @@ export interface Assignment {
   readonly planDirectory: string;
 }
 
+export interface McpServerOffer {
+  readonly command?: readonly string[] | undefined;
+  readonly url?: string | undefined;
+  /** The server's tools that are offered. */
+  readonly allow: readonly string[];
+  readonly prefix?: string | undefined;
+  /** Names of environment variables that it may see. */
+  readonly env?: readonly string[] | undefined;
+}
+
 /** An agent's access to its run. Every awaited call is durable when it returns. */
 export interface AgentSession {
   readonly signal: AbortSignal;
@@ -78,6 +95,8 @@ export interface AgentSession {
   decide(question: AgentQuestion): Promise<Resolution | undefined>;
   /** Like decide, but waits: the answer, or undefined once `ms` passed or the session's signal is aborted. */
   answered(question: AgentQuestion, ms: number): Promise<Resolution | undefined>;
+  /** Calls the tools that the plan brings along. */
+  readonly own?: OwnToolPort | undefined;
 }
 
 type CallAdmission =

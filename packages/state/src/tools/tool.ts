@@ -1,4 +1,4 @@
-import type { Clock, ErrorEnvelope, Json, Result, Rng } from '@signalbox/model';
+import type { Clock, ErrorEnvelope, Json, JsonObject, Result, Rng } from '@signalbox/model';
 import type * as z from 'zod';
 import type { Files } from '../filesystem/filesystem.ts';
 import type { InnerCalls } from '../layers/inner-calls.ts';
@@ -33,6 +33,8 @@ export interface Tool<I, O> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<I>;
+  /** The JSON Schema that models see, where `input` was made from one. */
+  readonly inputSchema?: JsonObject;
   readonly output: z.ZodType<O>;
   readonly risk: ToolRisk;
   readonly effects: ToolEffects<I>;

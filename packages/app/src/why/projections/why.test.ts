@@ -215,8 +215,12 @@ describe('why a run failed', () => {
     const error = { class: 'terminal', code: 'thread-lost', message: 'Its thread was lost' } as const;
     expect(ofRun({ run: { status: 'failed', error } }).slice(1)).toEqual([
       'It ended with thread-lost: Its thread was lost.',
-      'The log does not say which node failed first.',
+      'The code of its plan ended the thread that it runs in.',
     ]);
+    const other = { class: 'terminal', code: 'odd', message: 'Odd' } as const;
+    expect(ofRun({ run: { status: 'failed', error: other } })).toContain(
+      'The log does not say which node failed first.',
+    );
   });
 
   it('[A101] is a handler that threw', () => {
