@@ -22,7 +22,7 @@ export interface HostExecutor {
     request: RemoteRequest,
     signal: AbortSignal,
     progress: (progress: TaskProgress) => void,
-    own: OwnToolPort,
+    own?: OwnToolPort,
   ): Promise<TaskOutcome>;
   /** Resolves when no work is running. */
   idle(): Promise<void>;

@@ -5,9 +5,9 @@ import { builtinToolNames } from '../nodes/builtin-tools.ts';
 import type { CleanData } from '../state/clean-data.ts';
 import { thrownText } from './thrown-text.ts';
 
-export type ToolRisk = OwnToolDefinition['risk'];
+type ToolRisk = OwnToolDefinition['risk'];
 /** `none`: it only answers. `read`: it reads files. `files`: it changes files. `external`: it does something that cannot be undone. */
-export type ToolEffects = 'none' | OwnToolEffect | readonly OwnToolEffect[];
+type ToolEffects = 'none' | OwnToolEffect | readonly OwnToolEffect[];
 
 /** What the code of a tool gets besides its input. Everything here belongs to the call: its changes are undone if the call fails. */
 export interface ToolCallContext {
@@ -21,7 +21,7 @@ export interface ToolCallContext {
   command(command: readonly string[], options?: CommandOptions): Promise<{ readonly output: string }>;
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly timeoutMs?: number;
   readonly env?: Readonly<Record<string, string>>;
 }

@@ -65,7 +65,7 @@ export interface Assignment {
   readonly planDirectory: string;
 }
 
-export interface McpServerOffer {
+interface McpServerOffer {
   readonly command?: readonly string[] | undefined;
   readonly url?: string | undefined;
   /** The server's tools that are offered. */

@@ -2,7 +2,7 @@ import { type Json, json, jsonObject, text } from '@signalbox/model';
 import * as z from 'zod';
 
 /** What a tool of a plan does to the world besides answering. */
-export const ownToolEffect = z.enum(['read', 'files', 'external']);
+const ownToolEffect = z.enum(['read', 'files', 'external']);
 export type OwnToolEffect = z.infer<typeof ownToolEffect>;
 
 /** A tool that a plan brings along, as plain data: its code stays in the plan's thread. */
