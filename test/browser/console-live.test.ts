@@ -111,7 +111,7 @@ describe('a run from its start to its end', () => {
 
   it('[K21] its plan is a graph, an outline, XML and JSON; the tree is filtered', async () => {
     await tab('Plan');
-    await page.locator('.react-flow__node').first().waitFor();
+    await page.locator('.flow-node').first().waitFor();
     for (const [form, words] of [
       ['Outline', 'Smoke test <task> idle'],
       ['XML', '<task id="smoke-test" label="Smoke test"'],
@@ -535,7 +535,7 @@ describe('for everybody', () => {
       '/start',
       '/settings',
       `/runs/${deliver}?node=deliver&look=output`,
-      ...['now', 'plan', 'state', 'events', 'files', 'artifacts'].map(
+      ...['now', 'time', 'plan', 'state', 'events', 'files', 'artifacts'].map(
         name => `/runs/${release}?tab=${name}&node=changelog&look=tools`,
       ),
       `/runs/${release}?frame=2&node=check&look=json`,
@@ -545,7 +545,7 @@ describe('for everybody', () => {
     for (const place of places) {
       await open(place);
       await page.locator('h1').first().waitFor();
-      if (place.includes('tab=plan')) await page.locator('.react-flow__node').first().waitFor();
+      if (place.includes('tab=plan')) await page.locator('.flow-node').first().waitFor();
       if (place.startsWith('/queue')) await page.getByLabel('Proposed').waitFor();
       faults.push(...(await faultsOf(page)).map(fault => `${place}: ${fault}`));
     }

@@ -86,7 +86,7 @@ describe('a node', () => {
       .waitFor();
     for (const name of ['Input', 'JSON']) await inspector().getByRole('tab', { name }).click();
     await tab('Plan');
-    await page.locator('.react-flow__node').first().waitFor();
+    await page.locator('.flow-node').first().waitFor();
     for (const form of ['Outline', 'XML', 'JSON']) {
       await page.getByRole('button', { name: form, exact: true }).click();
       await page.locator('.code-whole').getByText('onerror').waitFor();

@@ -119,7 +119,7 @@ async function scene({ client, plan, project, broken, guided, ...console }: Live
     [
       'run-graph',
       `/runs/${waiting}?tab=plan&node=changelog&look=tools`,
-      page => page.locator('.react-flow__node').first().waitFor(),
+      page => page.locator('.flow-node').first().waitFor(),
     ],
     ['run-frame', `/runs/${waiting}?frame=7&node=check`, text('was rendered because of')],
     ['run-failed', `/runs/${failed}?node=smoke-test`, text('the database is not there')],

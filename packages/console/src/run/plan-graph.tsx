@@ -1,16 +1,8 @@
 import type { TreeNode } from '@signalbox/model';
-import { Background, Controls, Handle, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react';
-import { useMemo, useRef } from 'react';
-import { type GraphShape, graphPlaces } from '../shell/graph-places.ts';
+import { useMemo, useState } from 'react';
 import { Lamp } from '../shell/lamp.tsx';
-import { Empty } from '../shell/notices.tsx';
-import { nodeStanding } from '../story/words.ts';
-
-const MOST = 400;
-/** The smallest readable scale: a wider graph starts at its root and is panned. */
-const READABLE = 0.75;
-const MARGIN = 12;
-const SHAPE: GraphShape = { direction: 'LR', width: 150, height: 40, gaps: [12, 28] };
+import { type FlowPart, planFlow, shownParts } from '../story/plan-flow.ts';
+import { many, nodeStanding } from '../story/words.ts';
 
 interface PlanGraphProps {
   readonly nodes: readonly TreeNode[];
@@ -18,86 +10,80 @@ interface PlanGraphProps {
   onCurrent(node: string): void;
 }
 
-type PlanNode = Node<{ readonly node: TreeNode }, 'plan'>;
-/** The same for all boxes: none is hidden until measured, or measured again when recreated. */
-const measured = { width: SHAPE.width, height: SHAPE.height };
-const nodeTypes = { plan: Box };
+/** More parts of one group are counted until somebody asks for them. */
+const SHOWN = 12;
+const MORE = 200;
 
-/** The plan as boxes and lines, left to right. */
+/** The plan as it flows: from top to bottom what comes after another, side by side what runs together or instead of each other. */
 export function PlanGraph({ nodes, current, onCurrent }: PlanGraphProps) {
-  // Positions depend only on the parents: a node's status does not move it.
-  const shape = nodes.map(({ id, parent }) => `${id}<${parent ?? ''}`).join('|');
-  const box = useRef<HTMLDivElement>(null);
-  const places: ReturnType<typeof graphPlaces> = useMemo(
-    () => (nodes.length > MOST ? new Map() : graphPlaces(nodes, SHAPE, siblingsInOrder(nodes))),
-    [shape],
-  );
-  if (nodes.length > MOST) {
-    return <Empty title={`Too many nodes for a graph (${nodes.length}): use the tree`} />;
-  }
-  const boxes = nodes.map(
-    (node): PlanNode => ({
-      id: node.id,
-      type: 'plan',
-      position: places.get(node.id) ?? { x: 0, y: 0 },
-      measured,
-      data: { node },
-      selected: node.id === current,
-      ariaLabel: `${node.label}, ${nodeStanding(node.status).word}`,
-    }),
-  );
-  const lines = nodes.flatMap(({ id, parent, status }) =>
-    parent === undefined
-      ? []
-      : [{ id: `${parent}>${id}`, source: parent, target: id, className: `line-${nodeStanding(status).signal}` }],
-  );
+  const parts = useMemo(() => planFlow(nodes), [nodes]);
   return (
-    <div ref={box} className="graph">
-      <ReactFlow
-        nodes={boxes}
-        edges={lines}
-        nodeTypes={nodeTypes}
-        nodesDraggable={false}
-        nodesConnectable={false}
-        onNodeClick={(_, { id }) => onCurrent(id)}
-        onInit={flow => {
-          const { clientWidth: room = 0, clientHeight = 0 } = box.current ?? {};
-          const right = Math.max(...[...places.values()].map(({ x }) => x + SHAPE.width));
-          const bottom = Math.max(...[...places.values()].map(({ y }) => y + SHAPE.height));
-          if (right * READABLE + 2 * MARGIN <= room)
-            void flow.fitView({ minZoom: READABLE, maxZoom: 1, padding: 0.05 });
-          else {
-            const y = Math.max(MARGIN, (clientHeight - bottom * READABLE) / 2);
-            void flow.setViewport({ x: MARGIN, y, zoom: READABLE });
-          }
-        }}
-        minZoom={0.1}
-        proOptions={{ hideAttribution: true }}
-      >
-        <Background gap={24} size={1} />
-        <Controls showInteractive={false} />
-      </ReactFlow>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide plan is scrolled with the keyboard
+    <section className="graph flow" aria-label="Plan as a graph" tabIndex={0}>
+      {parts.map(part => (
+        <Part key={part.node.id} part={part} current={current} onCurrent={onCurrent} />
+      ))}
+    </section>
+  );
+}
+
+interface PartProps extends Pick<PlanGraphProps, 'current' | 'onCurrent'> {
+  readonly part: FlowPart;
+}
+
+function Part({ part, current, onCurrent }: PartProps) {
+  const { node, shape, isLoop, parts } = part;
+  const [most, setMost] = useState(SHOWN);
+  const box = <Box node={node} isLoop={isLoop} isCurrent={node.id === current} onCurrent={onCurrent} />;
+  if (shape === 'work') return box;
+  const { shown, rest } = shownParts(parts, most);
+  return (
+    <div
+      className={`flow-group flow-${shape}`}
+      data-loop={isLoop || undefined}
+      data-skipped={node.status === 'skipped' || undefined}
+    >
+      {box}
+      <ol className="flow-parts">
+        {shown.map(inner => (
+          <li key={inner.node.id}>
+            <Part part={inner} current={current} onCurrent={onCurrent} />
+          </li>
+        ))}
+        {rest.size > 0 && (
+          <li>
+            <button type="button" className="flow-rest" onClick={() => setMost(most + MORE)}>
+              {[...rest].map(([status, count]) => `${count} ${nodeStanding(status).word}`).join(', ')}
+              <span className="text-working">Show more</span>
+            </button>
+          </li>
+        )}
+      </ol>
     </div>
   );
 }
 
-function Box({ data: { node } }: NodeProps<PlanNode>) {
-  const { signal } = nodeStanding(node.status);
+interface BoxProps extends Pick<PlanGraphProps, 'onCurrent'> {
+  readonly node: TreeNode;
+  readonly isLoop: boolean;
+  readonly isCurrent: boolean;
+}
+
+function Box({ node, isLoop, isCurrent, onCurrent }: BoxProps) {
+  const { signal, word } = nodeStanding(node.status, node.reason);
   return (
-    <div className={`graph-node node-${signal}`}>
-      <Handle type="target" position={Position.Left} isConnectable={false} />
+    <button
+      type="button"
+      className={`graph-node flow-node node-${signal}`}
+      aria-pressed={isCurrent}
+      aria-label={`${node.label}, ${node.kind}, ${word}`}
+      title={node.label}
+      onClick={() => onCurrent(node.id)}
+    >
       <Lamp signal={signal} />
       <span className="truncate">{node.label}</span>
       {node.kind !== node.label && <span className="kind">{node.kind}</span>}
-      <Handle type="source" position={Position.Right} isConnectable={false} />
-    </div>
+      {isLoop && node.iteration > 0 && <span className="turn">↻ {many(node.iteration, 'turn')}</span>}
+    </button>
   );
-}
-
-/** Siblings keep the order of the plan, in which they happen. */
-function siblingsInOrder(nodes: readonly TreeNode[]): { left: string; right: string }[] {
-  return [...Map.groupBy(nodes, ({ parent }) => parent).values()].flatMap(siblings => {
-    const inOrder = siblings.toSorted((a, b) => a.index - b.index);
-    return inOrder.slice(1).map(({ id }, place) => ({ left: inOrder[place]?.id ?? '', right: id }));
-  });
 }
