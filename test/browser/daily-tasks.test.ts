@@ -154,6 +154,24 @@ describe('the tasks of a day', () => {
     expect(started.input).toMatchObject({ version: '3.0.0', checks: 2 });
   });
 
+  it('[K186] a plan that was never run is chosen from an allowed folder, and its last input comes back', async () => {
+    await open('/start');
+    const plans = page.getByRole('region', { name: 'Plans in allowed folders' });
+    await plans.getByRole('button', { name: /^deliver/ }).click();
+    const field = page.getByLabel('parcel', { exact: false }).first();
+    await page.getByLabel('broken').fill('none');
+    await field.fill('77');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/runs\//);
+    await open('/start');
+    await page
+      .getByRole('region', { name: 'Known plans' })
+      .getByRole('button', { name: /deliver/ })
+      .click();
+    await expect.poll(() => field.inputValue()).toBe('77');
+    expect(await faultsOf(page)).toEqual([]);
+  });
+
   it('[K182] the timeline is reached with the keyboard, zooms, and leads to a node', async () => {
     await open(`/runs/${first}?tab=time`);
     const timeline = page.getByRole('region', { name: 'Timeline' });

@@ -461,7 +461,14 @@ export {
   operations,
   type PathNames,
 } from './wire/operations.ts';
-export { type PlanDescription, type PlanList, planDescription, planList, type WirePlan } from './wire/plans.ts';
+export {
+  type PlanDescription,
+  type PlanFiles,
+  type PlanList,
+  planDescription,
+  planList,
+  type WirePlan,
+} from './wire/plans.ts';
 export {
   type ProviderBrief,
   type ProviderHealth,

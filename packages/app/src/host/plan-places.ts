@@ -5,6 +5,7 @@ import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/mo
 import { isCredentialPlace } from '@signalbox/state';
 import * as z from 'zod';
 import { readConfigPart } from '../settings/config-file.ts';
+import { type FoundPlans, scanPlans } from './plan-scan.ts';
 
 /**
  * Where files and directories may be that are named over REST, MCP or the console: plans, bundles, and where agents work. A person at the
@@ -21,6 +22,8 @@ export interface PlanPlaces {
   find(file: string, what?: 'plan' | 'bundle'): Result<string, ErrorEnvelope>;
   /** The directory, or why agents may not work there. */
   directory(directory: string, word?: PersonsWord): Result<string, ErrorEnvelope>;
+  /** The plans that may be started. */
+  plans(): FoundPlans;
 }
 
 /** What the person at this machine's command line allows for a file or directory. */
@@ -65,6 +68,10 @@ export function planPlaces({ dataDirectory, roots }: PlanPlacesOptions): PlanPla
       if (isWithin(place, home())) return err(inData(file, what));
       if (!isAllowed(place, allowed)) return err(refused(file, allowed, what));
       return isLinkInto(place, home()) ? err(inData(file, what)) : ok(place);
+    },
+    plans() {
+      const { files, isMore } = scanPlans(rootsNow().map(root => placeOf(root) ?? root));
+      return { files: files.filter(file => this.find(file).ok), isMore };
     },
     directory(directory, { anyFile = false, anyDirectory = false } = {}) {
       const given = path.resolve(directory);

@@ -6,6 +6,7 @@ import {
   type NodeInput,
   ok,
   type PlanDescription,
+  type PlanFiles,
   type PlanList,
   type ReplayReport,
   type Result,
@@ -30,6 +31,8 @@ import { checkRun, replayedRun } from './run-checks.ts';
 export interface RunInspection {
   nodeInput(run: RunId, node: string, frame?: number | undefined): Promise<Result<NodeInput, ErrorEnvelope>>;
   plans(filter?: PlansFilter): Promise<Result<PlanList, ErrorEnvelope>>;
+  /** The plans in the directories that plans may be started from, run or not. */
+  planFiles(): PlanFiles;
   /** Problems of the plan itself are part of its description. */
   describePlan(file: string, signal?: AbortSignal): Promise<Result<PlanDescription, ErrorEnvelope>>;
   /** Whether the record of a run is as written. */
@@ -96,6 +99,7 @@ export function createRunInspection({
     // Reading derives content with git and from snapshots: not for everybody at once.
     turns: { ...turns, read: artifact => looks.enter(() => turns.read(artifact)) },
     plans: filter => knownPlans(reader, filter),
+    planFiles: () => places.plans(),
     describePlan: (file, signal) =>
       looks.enter(async () => {
         const found = places.find(file);

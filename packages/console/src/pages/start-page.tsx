@@ -9,7 +9,9 @@ import { ErrorBox } from '../shell/notices.tsx';
 import { useCommand } from '../shell/use-command.ts';
 import { EarlierRuns, KnownPlans } from '../start/earlier.tsx';
 import { fieldErrorOf } from '../start/field-errors.ts';
+import { PlanFiles } from '../start/plan-files.tsx';
 import { PlanInput } from '../start/plan-input.tsx';
+import { rememberedInput, rememberInput } from '../start/remembered-input.ts';
 import { emptyForm, type StartForm, startBodyOf, startFormOf } from '../start/start-form.ts';
 import { fieldsOf } from '../story/schema-fields.ts';
 
@@ -37,6 +39,8 @@ export function StartPage() {
   const put = (change: Partial<StartForm>) => setForm(before => ({ ...before, ...change }));
   const known = useRead(['plans', runs.length], () => client.plans({ limit: 200 }), { keeps: true });
   const plans = known.data?.plans ?? [];
+  const allowed = useRead(['plan files'], () => client.planFiles());
+  const fresh = (allowed.data?.files ?? []).filter(file => !plans.some(one => one.file === file));
   // The file is read once its name is complete, not at every letter.
   const [named, setNamed] = useState('');
   const described = useRead(['plan', named], () => client.describePlan(named), { isEnabled: named !== '' });
@@ -44,9 +48,11 @@ export function StartPage() {
   const fields = fieldsOf(plan?.inputSchema);
   const wrong = error && fieldErrorOf(error, fields?.map(({ name }) => name) ?? []);
   const choose = (file: string) => {
-    put({ file });
+    // What was typed for this plan the last time; nothing that was typed now is lost.
+    setForm(before => ({ ...before, file, ...(before.input.trim() === '' && { input: rememberedInput(file) }) }));
     setNamed(file.trim());
   };
+  const isListed = (file: string) => plans.some(one => one.file === file) || fresh.includes(file);
   const history = runs
     .filter(({ kind, record }) => kind === 'plan' && (form.file === '' || record.entry === form.file))
     .slice(0, HISTORY);
@@ -80,6 +86,7 @@ export function StartPage() {
       if (run.ok) started = run.value.id;
       return run;
     });
+    if (isDone) rememberInput(body.file, form.input);
     if (isDone && started !== undefined) void navigate({ to: '/runs/$run', params: { run: started }, search: {} });
   };
 
@@ -103,13 +110,16 @@ export function StartPage() {
               onChange={event => {
                 put({ file: event.target.value });
                 // A choice from the list is complete at once.
-                if (plans.some(({ file }) => file === event.target.value)) setNamed(event.target.value);
+                if (isListed(event.target.value)) choose(event.target.value);
               }}
               onBlur={event => setNamed(event.target.value.trim())}
             />
             <datalist id="plans">
               {plans.map(({ file, name }) => (
                 <option key={file} value={file} label={name} />
+              ))}
+              {fresh.map(file => (
+                <option key={file} value={file} />
               ))}
             </datalist>
           </label>
@@ -183,6 +193,7 @@ export function StartPage() {
           </div>
         </form>
         <div className="flex min-w-0 flex-col gap-4">
+          <PlanFiles files={fresh} isMore={allowed.data?.isMore === true} file={form.file} onFile={choose} />
           <KnownPlans read={known} file={form.file} onFile={choose} />
           <EarlierRuns
             title={form.file === '' ? 'Earlier runs' : 'Earlier runs of this plan'}

@@ -25,7 +25,7 @@ import { checkpointList, forkedRun, lineage, rollbackReport, undoReport } from '
 import { health } from './health.ts';
 import { chunkList, eventList, frameList, frameState, taskList, transitionList } from './history.ts';
 import { nodeInput } from './node-input.ts';
-import { planDescription, planList } from './plans.ts';
+import { planDescription, planFiles, planList } from './plans.ts';
 import { providerList } from './providers.ts';
 import { recoveryList, recoveryNote } from './recoveries.ts';
 import { redactionReport } from './redaction.ts';
@@ -76,6 +76,7 @@ export const answers = {
   NodeInput: nodeInput,
   OneTimeLink: oneTimeLink,
   Plan: planDescription,
+  PlanFiles: planFiles,
   PlanList: planList,
   ProviderList: providerList,
   QueuedDecision: queuedDecision,

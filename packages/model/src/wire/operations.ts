@@ -93,6 +93,7 @@ export const operations = {
   // Both run the code of a plan.
   replay: { route: 'POST /api/runs/:run/replay', needs: 'operator', input: 'Replay', answer: 'ReplayReport', summary: 'Replay the frames of a run, without work or models' },
   describePlan: { route: 'GET /api/plans/describe', needs: 'operator', input: 'PlanFileQuery', args: ['file'], answer: 'Plan', summary: 'Describe a plan and its input, without running it' },
+  planFiles: { route: 'GET /api/plans/files', needs: 'operator', answer: 'PlanFiles', summary: 'Plans in the directories that plans may be started from' },
   plans: { route: 'GET /api/plans', needs: 'viewer', input: 'PlansQuery', answer: 'PlanList', summary: 'Plans of existing runs, most recently run first' },
 
   decisions: { route: 'GET /api/approvals', needs: 'viewer', input: 'DecisionsQuery', answer: 'DecisionList', summary: 'Decisions, oldest first' },

@@ -30,6 +30,10 @@ export const planList = z.object({
 });
 export type PlanList = z.infer<typeof planList>;
 
+/** Plans that may be started, whether or not they ever were. */
+export const planFiles = z.object({ files: z.array(text.min(1)).readonly(), isMore: z.boolean() });
+export type PlanFiles = z.infer<typeof planFiles>;
+
 export const plansQuery = z.strictObject({ after: file.optional(), limit: pageLimit(500) });
 
 export const planFileQuery = z.strictObject({ file });
