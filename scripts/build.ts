@@ -29,7 +29,12 @@ const api = {
   'jsx-runtime': path.join(packages, 'plan/src/jsx/jsx-runtime.ts'),
   'jsx-dev-runtime': path.join(packages, 'plan/src/jsx/jsx-dev-runtime.ts'),
   testing: path.join(published, 'src/testing.ts'),
+  embed: path.join(published, 'src/embed.ts'),
+  client: path.join(published, 'src/client.ts'),
 };
+
+/** Browsers load the client as it is built: it is one file, and names nothing of Node. */
+const { client, ...programApi } = api;
 
 /** Packages bundled into the program, with their dependencies: one file loads faster than eighty, and there is one zod. */
 const inlined = [
@@ -52,8 +57,9 @@ const { undeclared, misread, files } = await bundle({
     'echo-agent': path.join(packages, 'testkit/src/echo-agent/echo-agent.ts'),
     'replay-child': path.join(packages, 'app/src/replay/replay-child.ts'),
     'replay-bundle': path.join(published, 'src/bundles/replay-bundle.ts'),
-    ...api,
+    ...programApi,
   },
+  browser: { client },
   apart: {
     main: path.join(published, 'src/programs/built-main.ts'),
     'plan-worker': path.join(published, 'src/programs/plan-thread.ts'),

@@ -21,6 +21,8 @@ export interface BundleOptions {
    * `import.meta`, which also imports. Unlike modules, a script can be compiled from code that was kept (`kept-script.ts`).
    */
   readonly scripts?: Readonly<Record<string, string>>;
+  /** Entries for browsers as well as Node. */
+  readonly browser?: Readonly<Record<string, string>>;
   /** Emptied first. */
   readonly outDir: string;
   /** Packages that may be used. They stay imports, unless they are inlined. */
@@ -44,11 +46,12 @@ export interface Bundled {
  * Bundles programs as modules for Node; what they import lazily stays in files of its own.
  */
 export async function bundle(options: BundleOptions): Promise<Bundled> {
-  const { entries, apart = {}, scripts = {}, dependencies } = options;
+  const { entries, apart = {}, scripts = {}, browser = {}, dependencies } = options;
   rmSync(options.outDir, { recursive: true, force: true });
   const families = [entries, ...Object.entries(apart).map(([name, module]) => ({ [name]: module }))];
   const metafiles = await Promise.all([
     ...families.map(family => bundleFamily(family, options, { format: 'esm', splitting: true })),
+    ...(Object.keys(browser).length > 0 ? [bundleFamily(browser, options, BROWSER_OPTIONS)] : []),
     ...Object.entries(scripts).map(([name, module]) =>
       bundleFamily({ [`${name}.script`]: module }, options, SCRIPT_OPTIONS),
     ),
@@ -86,6 +89,8 @@ const SCRIPT_OPTIONS: BuildOptions = {
   footer: { js: '})' },
 };
 
+const BROWSER_OPTIONS: BuildOptions = { format: 'esm', platform: 'browser', target: 'es2022' };
+
 async function bundleFamily(
   entryPoints: Readonly<Record<string, string>>,
   { outDir, dependencies, inlined = [], root }: BundleOptions,
@@ -96,9 +101,9 @@ async function bundleFamily(
     entryPoints: { ...entryPoints },
     outdir: outDir,
     bundle: true,
-    ...shape,
     platform: 'node',
     target: 'node24.15',
+    ...shape,
     minifySyntax: true,
     minifyWhitespace: true,
     sourcemap: 'linked',
@@ -108,7 +113,7 @@ async function bundleFamily(
     plugins: [
       ownSources(root, shape.format === 'cjs'),
       foreignSchemas,
-      ...(isGuarded(entryPoints) ? [] : [lazyBuiltins]),
+      ...(isGuarded(entryPoints) || shape.platform === 'browser' ? [] : [lazyBuiltins]),
     ],
     logLevel: 'warning',
     metafile: true,

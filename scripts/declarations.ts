@@ -31,7 +31,13 @@ export function writeDeclarations({ entries, outDir, root }: DeclarationOptions)
       const written = path.join(work, declarationOf(path.relative(root, module)));
       if (!existsSync(written)) throw new Error(`the types of ${module} could not be written\n${complaints}`);
       const declared = readFileSync(written, 'utf8');
-      const text = withDirectImports(declared, find, target => relativeImport(here, target));
+      const text = withDirectImports(declared, find, target => relativeImport(here, target)).replace(
+        INLINE,
+        (whole, specifier, name) => {
+          const origin = find(specifier, name);
+          return origin === undefined ? whole : `import("${relativeImport(here, origin.module)}").${origin.name}`;
+        },
+      );
       for (const [, specifier = ''] of text.matchAll(RELATIVE)) wanted.push(path.join(here, specifier));
       const file = path.join(outDir, placeOf(root, module));
       mkdirSync(path.dirname(file), { recursive: true });
@@ -52,6 +58,8 @@ export function writeDeclarations({ entries, outDir, root }: DeclarationOptions)
   }
 }
 
+/** A type that the compiler names by a package of the workspace. */
+const INLINE = /import\("(@signalbox\/[^"]+)"\)\.(\w+)/g;
 const RELATIVE = /(?<=(?:from|import) ['"]|import\(['"])(\.{1,2}\/[^'"]+)/g;
 
 /** The declarations of `packages/plan/src/a.ts` are in `types/plan/src/a.d.ts`: modules keep their places to each other. */

@@ -7,7 +7,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +15,7 @@ import { nodeHasher } from '@signalbox/journal';
 import { AHEAD_FILE, openWorkflowLibrary } from '@signalbox/workflow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localProgram } from '../scripts/local-program.ts';
-import { isProgramStale } from '../scripts/staleness.ts';
+import { declaredPackages, ownEnvironment, packPackage, unpackPackage } from './packed-package.ts';
 import { sized } from './sized.ts';
 import { repositoryRoot } from './source-file.ts';
 
@@ -36,42 +35,22 @@ describe('the published package', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'package-'));
     mkdirSync(path.join(folder, 'home'));
     writeFileSync(path.join(folder, 'package.json'), '{"private": true}');
-    // Others serve the page that a build empties and writes anew: what is built already stays as it is.
-    if (isProgramStale()) {
-      const built = run(process.execPath, [path.join(repositoryRoot, 'scripts/build.ts')], repositoryRoot);
-      expect(built, built.stderr).toMatchObject({ status: 0 });
-    }
-    const pack = npm(['pack', '--json', '--pack-destination', folder], published);
-    expect(pack, pack.stderr).toMatchObject({ status: 0 });
-    const [{ filename, files }] = JSON.parse(pack.stdout);
-    packed = files.map((file: { path: string }) => file.path).sort();
-    if (!sized(false, true, true)) return unpack(path.join(folder, filename));
-    const install = npm(['install', '--prefer-offline', '--no-audit', '--no-fund', `./${filename}`], folder);
+    const pack = packPackage(folder);
+    packed = pack.files;
+    if (!sized(false, true, true)) return unpackPackage(pack, folder);
+    const install = npm(
+      ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${path.basename(pack.file)}`],
+      folder,
+    );
     expect(install, install.stderr).toMatchObject({ status: 0 });
     expect(existsSync(path.join(folder, 'node_modules/.bin/signalbox'))).toBe(true);
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** In an ordinary run nothing is installed: the packages that it declares are linked beside it. */
-  function unpack(file: string): void {
-    const modules = path.join(folder, 'node_modules');
-    mkdirSync(path.join(modules, 'signalbox'), { recursive: true });
-    const unpacked = run('tar', ['-xzf', file, '-C', path.join(modules, 'signalbox'), '--strip-components=1'], folder);
-    expect(unpacked, unpacked.stderr).toMatchObject({ status: 0 });
-    for (const name of declared()) {
-      mkdirSync(path.dirname(path.join(modules, name)), { recursive: true });
-      symlinkSync(path.join(repositoryRoot, 'node_modules', name), path.join(modules, name));
-    }
-  }
-
-  function declared(): readonly string[] {
-    return Object.keys(JSON.parse(readFileSync(path.join(published, 'package.json'), 'utf8')).dependencies);
-  }
-
   /** Packages that came with it. */
   function installed(): readonly string[] {
     const list = path.join(folder, 'node_modules/.package-lock.json');
-    if (!existsSync(list)) return declared();
+    if (!existsSync(list)) return declaredPackages();
     return Object.keys(JSON.parse(readFileSync(list, 'utf8')).packages)
       .map(place => place.split('node_modules/').at(-1) ?? '')
       .filter(name => name !== 'signalbox');
@@ -293,21 +272,14 @@ export default api.definePlan({
     return run('npm', args, cwd);
   }
 
-  /** With the Node that runs this test first on the PATH, a home of its own, and none of the settings of an npm above. */
+  /** With a home of its own. */
   function run(program: string, args: readonly string[], cwd: string): Outcome {
-    const inherited = Object.entries(process.env).filter(
-      ([name]) => !/^(npm_|NODE_(?!EXTRA_CA_CERTS)|VITEST|SIGNALBOX_|FORCE_COLOR)/i.test(name),
-    );
     const home =
       program === 'npm' ? {} : { HOME: path.join(folder, 'home'), SIGNALBOX_DATA_DIR: path.join(folder, 'data') };
     const { status, stdout, stderr } = spawnSync(program, args, {
       cwd,
       encoding: 'utf8',
-      env: {
-        ...Object.fromEntries(inherited),
-        ...home,
-        PATH: `${path.dirname(process.execPath)}${path.delimiter}${process.env.PATH}`,
-      },
+      env: { ...ownEnvironment(), ...home },
       shell: program === 'npm' && process.platform === 'win32',
       timeout: 600_000,
       killSignal: 'SIGKILL',

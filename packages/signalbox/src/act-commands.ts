@@ -1,10 +1,10 @@
 import { usageError } from '@signalbox/app';
-import { findPlanRun } from '@signalbox/app/all-runs';
-import { type ErrorEnvelope, type RunAction, retryPolicy } from '@signalbox/app/host';
+import { findPlanRun, LAST } from '@signalbox/app/all-runs';
+import { type ErrorEnvelope, type RunAction, type RunReader, type RunRecord, retryPolicy } from '@signalbox/app/host';
 import type { Command } from 'commander';
 import type { CommandContext, DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
-import { exitCodes } from './exit-code.ts';
+import { type ExitCode, exitCodes } from './exit-code.ts';
 import { parseJson } from './json-argument.ts';
 import { withOwner } from './owner/with-owner.ts';
 import { reportError, shown } from './terminal.ts';
@@ -39,7 +39,9 @@ export const defineTerminate: DefineCommand = (command, context) => {
 };
 
 export const defineRetry: DefineCommand = (command, context) => {
-  command.description('Runs a failed, canceled or succeeded node again, and resumes the run if nothing drives it.');
+  command.description(
+    'Runs a failed, canceled or succeeded node again, and resumes the run if nothing drives it. Exits with 1 if it fails again.',
+  );
   command.option('--policy <json>', 'new retry rules: {"retries": 5, "backoffMs": 1000, "timeoutMs": 60000}');
   const example = `signalbox retry 019b8d62 build --policy '{"retries": 5}'`;
   const actionOf: ActionOf = ([node = ''], { policy }) => {
@@ -91,7 +93,7 @@ function acting(
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', `\nExample:\n  $ ${example}`)
-    .action(async (given: string, ...rest: readonly unknown[]) => {
+    .action(async (given: string | undefined, ...rest: readonly unknown[]) => {
       const flags = rest.at(-2) as ActFlags;
       const action = actionOf(rest.slice(0, -2) as (string | undefined)[], flags);
       if (action === undefined) {
@@ -103,18 +105,36 @@ function acting(
         return end(exitCodes.usage);
       }
       end(
-        await withOwner(terminal, flags, async (owner): Promise<0 | ErrorEnvelope> => {
-          const run = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given);
+        await withOwner(terminal, flags, async (owner): Promise<ExitCode | ErrorEnvelope> => {
+          const run = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given ?? LAST);
           if (!run.ok) return run.error;
           const acted = await owner.act(run.value.id, action);
           if (!acted.ok) return acted.error;
           if (drives) await owner.rested(run.value.id);
-          const { id, status, name } = (await owner.reader.run(run.value.id)) ?? run.value;
+          const after = (await owner.reader.run(run.value.id)) ?? run.value;
+          const { id, status, name } = after;
+          const failed = drives && 'node' in action ? await failureOf(owner.reader, after, action.node) : undefined;
           terminal.print(
-            flags.json ? JSON.stringify({ run: id, status }) : `${id}  ${status.padEnd(9)}  ${shown(name)}`,
+            flags.json
+              ? JSON.stringify({ run: id, status, ...(failed && { node: failed }) })
+              : `${id}  ${status.padEnd(9)}  ${shown(name)}`,
           );
-          return exitCodes.done;
+          if (failed === undefined) return exitCodes.done;
+          if (flags.json !== true) terminal.complain(`${shown(failed.id)} failed again: ${shown(failed.message)}`);
+          return exitCodes.failed;
         }),
       );
     });
+}
+
+/** Why a node that was repeated failed once more; undefined if it did not. */
+async function failureOf(
+  reader: RunReader,
+  { id, frames }: RunRecord,
+  node: string,
+): Promise<{ readonly id: string; readonly message: string } | undefined> {
+  const row = (await reader.valueAt(id, 'status', node, frames)) as { readonly status?: string } | undefined;
+  if (row?.status !== 'failed') return undefined;
+  const tasks = (await reader.tasks(id, {})).filter(task => task.node === node);
+  return { id: node, message: tasks.at(-1)?.lastError?.message ?? 'for an unknown reason' };
 }

@@ -14,7 +14,7 @@ export const RUN_PLAN = {
 } as const;
 
 export const RESUME = {
-  syntax: 'resume <run>',
+  syntax: 'resume [run]',
   summary: 'continue a run that was paused, stopped, failed or cut off',
   group: RUN,
 } as const;

@@ -14,6 +14,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./run-command.ts')).defineRun,
   },
   {
+    syntax: 'dev <plan>',
+    summary: 'watch a plan: check, preview, run and resume it as you edit',
+    group: RUN,
+    load: async () => (await import('./dev/dev-command.ts')).defineDev,
+  },
+  {
     syntax: 'do <task>',
     summary: 'give an installed agent a task, without a plan',
     group: RUN,
@@ -42,19 +48,19 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./serving/desktop-command.ts')).defineDesktop,
   },
   {
-    syntax: 'pause <run>',
+    syntax: 'pause [run]',
     summary: 'pause a run; running work may finish',
     group: ACT,
     load: async () => (await import('./act-commands.ts')).definePause,
   },
   {
-    syntax: 'stop <run>',
+    syntax: 'stop [run]',
     summary: 'cancel running work and stop a run',
     group: ACT,
     load: async () => (await import('./act-commands.ts')).defineStop,
   },
   {
-    syntax: 'terminate <run>',
+    syntax: 'terminate [run]',
     summary: 'end a run immediately',
     group: ACT,
     load: async () => (await import('./act-commands.ts')).defineTerminate,
@@ -126,13 +132,13 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./decision-commands.ts')).defineDecisions,
   },
   {
-    syntax: 'approve <decision>',
+    syntax: 'approve [decision]',
     summary: 'approve a decision',
     group: DECIDE,
     load: async () => (await import('./decision-commands.ts')).defineApprove,
   },
   {
-    syntax: 'deny <decision>',
+    syntax: 'deny [decision]',
     summary: 'deny a decision',
     group: DECIDE,
     load: async () => (await import('./decision-commands.ts')).defineDeny,

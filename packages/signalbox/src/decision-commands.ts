@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { usageError } from '@signalbox/app';
 import { decisionView, findListedRun } from '@signalbox/app/all-runs';
 import {
@@ -6,6 +7,7 @@ import {
   findDecision,
   heldDiff,
   nodeKey,
+  openReader,
   type Reader,
   type Resolution,
 } from '@signalbox/app/host';
@@ -110,7 +112,8 @@ interface AnswerFlags extends DataFlags {
 export const defineApprove: DefineCommand = (command, context) => {
   command
     .description(
-      'Approves a decision: the call runs, or the question is answered. A decision is answered once. If nothing drives the run, ' +
+      'Approves a decision: the call runs, or the question is answered. A decision is answered once; without one, a terminal asks ' +
+        'which. If nothing drives the run, ' +
         'continue it with "signalbox resume". Questions of guided sessions are answered by their id too; the agent receives the ' +
         'answer when it retries the step.',
     )
@@ -156,7 +159,7 @@ function givenValue(given: string, isGuided: boolean): ReturnType<typeof parseJs
 /** `resolutionOf` returns undefined if an option is not JSON. */
 function answering(
   command: Parameters<DefineCommand>[0],
-  { terminal, end }: CommandContext,
+  { terminal, signals, end }: CommandContext,
   example: string,
   resolutionOf: (flags: AnswerFlags, isGuided: boolean) => Resolution | undefined,
 ): void {
@@ -164,7 +167,12 @@ function answering(
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the answered decision as JSON')
     .addHelpText('after', `\nExample:\n  $ ${example}     the beginning of an id is enough`)
-    .action(async (given: string, flags: AnswerFlags) => {
+    .action(async (named: string | undefined, flags: AnswerFlags) => {
+      const given = named ?? (await chosenDecision(terminal, flags, signals.ending()));
+      if (typeof given !== 'string') {
+        reportError(terminal, given, flags.json ?? false);
+        return end(exitCodeOf(given));
+      }
       const gap = await findGap(flags.dataDir, given);
       if (gap !== undefined) return end(await answerGap(terminal, gap, resolutionOf(flags, true), flags.json ?? false));
       const resolution = resolutionOf(flags, false);
@@ -192,6 +200,36 @@ function answering(
         }),
       );
     });
+}
+
+/** Offers what waits to the person at the terminal; a program has to name it. */
+async function chosenDecision(
+  terminal: Terminal,
+  { dataDir, json = false }: AnswerFlags,
+  ending: AbortSignal,
+): Promise<string | ErrorEnvelope> {
+  const missing = usageError('Which decision?', 'List them with: signalbox decisions');
+  if (terminal.ask === undefined || json) return missing;
+  const directory = askedDataDirectory(dataDir);
+  const opened = openReader({ path: path.join(directory, 'db.sqlite') });
+  const found = await homeRuns(directory, opened.ok ? opened.value : undefined).decisions({ status: 'open' });
+  if (opened.ok) opened.value.close();
+  if (!found.ok) return found.error;
+  const open = found.value.items;
+  const [first] = open;
+  if (first === undefined) return usageError('Nothing waits for you.', 'See what runs do with: signalbox ls');
+  const paint = paintOf(terminal);
+  for (const [index, one] of open.entries())
+    terminal.print(`${paint.strong(`[${index + 1}]`)} ${describeAny(one, undefined, paint)}`);
+  for (;;) {
+    const said = await terminal.ask(
+      open.length === 1 ? 'Answer this one? [y]es, [n]o: ' : `Which one? 1 to ${open.length}: `,
+      ending,
+    );
+    if (said === undefined || /^n/i.test(said.trim())) return missing;
+    const chosen = open.length === 1 && /^y/i.test(said.trim()) ? first : open[Number(said) - 1];
+    if (chosen !== undefined) return chosen.approvalId;
+  }
 }
 
 function notJson(): ErrorEnvelope {

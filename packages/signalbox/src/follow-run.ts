@@ -17,7 +17,7 @@ const PAGE = 500;
  * program is asked to end, the run is paused first.
  */
 export async function followRun(
-  owner: RunOwner,
+  owner: Pick<RunOwner, 'reader' | 'watch' | 'rested' | 'interrupt'>,
   from: number,
   begin: () => Promise<Result<RunId, ErrorEnvelope>>,
   viewOf: (run: RunId) => RunView | Promise<RunView>,

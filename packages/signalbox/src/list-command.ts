@@ -4,20 +4,23 @@ import { type ErrorEnvelope, type Reader, type RunRecord, runStatus, timerWait }
 import type { DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
+import type { ListedRow } from './list/run-table.ts';
 import { describeRun } from './look.ts';
 import { tellAhead } from './storage/tell-ahead.ts';
-import { reportError, shown } from './terminal.ts';
+import { paintOf, reportError, shown } from './terminal.ts';
 import { withReader } from './with-reader.ts';
 
 interface ListFlags extends DataFlags {
   readonly status?: string[];
   readonly tag?: string;
+  readonly watch?: boolean;
 }
 
-export const defineList: DefineCommand = (command, { terminal, end }) => {
+export const defineList: DefineCommand = (command, { terminal, signals, end }) => {
   command
     .option('--status <status...>', 'only runs with these statuses')
     .option('--tag <tag>', 'only runs with this tag')
+    .option('-w, --watch', 'keep the list up to date until interrupted; in a pipe, print a line for each change')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print one JSON object per line')
     .addHelpText('after', '\nExample:\n  $ signalbox ls --status running waiting')
@@ -29,23 +32,36 @@ export const defineList: DefineCommand = (command, { terminal, end }) => {
         return end(exitCodes.usage);
       }
       const directory = askedDataDirectory(flags.dataDir);
-      const list = async (reader?: Reader): Promise<ExitCode | ErrorEnvelope> => {
+      const rowsOf = async (reader?: Reader): Promise<readonly ListedRow[] | ErrorEnvelope> => {
         const guided = await guidedRunsIn(directory);
         if (!guided.ok) return guided.error;
         const status = flags.status as RunRecord['status'][] | undefined;
         const filter = { ...(status && { status }), ...(flags.tag && { tag: flags.tag }) };
         const open = Map.groupBy((await reader?.decisions({ status: ['open'] })) ?? [], ({ run }) => run);
+        const rows: ListedRow[] = [];
         for await (const run of everyListedRun(reader, guided.value, filter)) {
           const until = reader && run.kind === 'plan' ? await timerWait(reader, run.record) : undefined;
-          terminal.print(
-            flags.json
-              ? JSON.stringify({ ...run.record, until })
-              : describeListed(run, until, open.get(run.record.id)?.length ?? 0),
+          rows.push({ run, until, openDecisions: open.get(run.record.id)?.length ?? 0 });
+        }
+        return rows;
+      };
+      const lineOf = ({ run, until, openDecisions }: ListedRow) =>
+        flags.json ? JSON.stringify({ ...run.record, until }) : describeListed(run, until, openDecisions);
+      const list = async (reader?: Reader): Promise<ExitCode | ErrorEnvelope> => {
+        if (flags.watch === true) {
+          const { watchList } = await import('./list/watch-list.ts');
+          return watchList({ terminal, json: flags.json ?? false, lineOf, ending: signals.ending() }, () =>
+            rowsOf(reader),
           );
         }
-        if (reader === undefined && guided.value.length === 0 && flags.json !== true) {
-          terminal.print('No runs yet.');
-        }
+        const rows = await rowsOf(reader);
+        if ('code' in rows) return rows;
+        if (rows.length === 0 && reader === undefined && flags.json !== true) terminal.print('No runs yet.');
+        if (rows.length > 0 && terminal.screen !== undefined && flags.json !== true) {
+          const { runTable } = await import('./list/run-table.ts');
+          const { width } = terminal.screen.size();
+          terminal.print(runTable(rows, { now: terminal.screen.now(), width, paint: paintOf(terminal) }).join('\n'));
+        } else for (const row of rows) terminal.print(lineOf(row));
         return exitCodes.done;
       };
       const withoutDatabase = () => {

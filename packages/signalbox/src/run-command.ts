@@ -1,5 +1,5 @@
 import { usageError } from '@signalbox/app';
-import { findPlanRun } from '@signalbox/app/all-runs';
+import { findPlanRun, LAST } from '@signalbox/app/all-runs';
 import {
   type ErrorEnvelope,
   type Json,
@@ -128,7 +128,7 @@ export const defineResume: DefineCommand = (command, { terminal, signals, launch
       'after',
       '\nExamples:\n  $ signalbox resume 019b8d62\n  $ signalbox resume 019b8d62 --max-tokens 200000',
     )
-    .action(async (given: string, flags: ResumeFlags) => {
+    .action(async (given: string | undefined, flags: ResumeFlags) => {
       const ending = signals.ending();
       const limits = limitsOf(flags);
       if (!limits.ok) {
@@ -137,7 +137,7 @@ export const defineResume: DefineCommand = (command, { terminal, signals, launch
       }
       end(
         await withOwner(terminal, { ...flags, warm: true, ...(launch && { launch }) }, async owner => {
-          const record = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given);
+          const record = await findPlanRun(owner.reader, askedDataDirectory(flags.dataDir), given ?? LAST);
           if (!record.ok) return record.error;
           const { id, nextSeq } = record.value;
           const { useCurrent = false, trust } = flags;

@@ -11,6 +11,8 @@ export interface Terminal {
   readonly hasColours: boolean;
   /** Asks the person at the terminal, if there is one: a line, or undefined if there is none. */
   readonly ask?: ((question: string, ending: AbortSignal) => Promise<string | undefined>) | undefined;
+  /** Calls back for each key that is pressed, if there is a person at the terminal, until the returned function is called. */
+  readonly keys?: ((pressed: (key: string) => void) => () => void) | undefined;
   /** Set if the terminal can redraw. */
   readonly screen?: Screen | undefined;
 }
@@ -23,7 +25,20 @@ export function hostTerminal(): Terminal {
     hasColours: process.stdout.isTTY === true && !process.env.NO_COLOR,
     screen: hostScreen(),
     // Standard input last: Node creates its stream when it is first asked for, which takes milliseconds.
-    ask: process.stdout.isTTY === true && process.stdin.isTTY === true ? askPerson : undefined,
+    ...(process.stdout.isTTY === true && process.stdin.isTTY === true && { ask: askPerson, keys: readKeys }),
+  };
+}
+
+function readKeys(pressed: (key: string) => void): () => void {
+  const { stdin } = process;
+  const take = (text: string) => {
+    // The terminal no longer makes a signal of it.
+    if (text === '\u0003') process.kill(process.pid, 'SIGINT');
+    else pressed(text);
+  };
+  stdin.setRawMode(true).setEncoding('utf8').on('data', take).resume();
+  return () => {
+    stdin.off('data', take).setRawMode(false).pause();
   };
 }
 

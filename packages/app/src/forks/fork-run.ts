@@ -78,3 +78,12 @@ function unconfirmed({ id, input }: RunRecord, other: Json): ErrorEnvelope {
     details: { run: id, before: input, after: other },
   });
 }
+
+/** A fork with other values of durable state, which nobody has confirmed. */
+export function unconfirmedState({ id }: Pick<RunRecord, 'id'>, keys: readonly string[]): ErrorEnvelope {
+  return failure('run/unconfirmed', {
+    message: `Nothing was done: ${keys.join(', ')} would differ from run ${id}, so different work would run.`,
+    suggestion: 'Look at the values, and confirm with --yes.',
+    details: { run: id, keys },
+  });
+}

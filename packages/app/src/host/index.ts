@@ -70,6 +70,7 @@ export { compareRuns } from '../compare/compare-runs.ts';
 export { heldDiff } from '../decisions/held-diff.ts';
 export { effectsNotAccepted } from '../forks/effects-outside.ts';
 export type { ForkMoment, ForkRequest } from '../forks/fork-request.ts';
+export { unconfirmedState } from '../forks/fork-run.ts';
 export { callsLeftOut } from '../forks/left-out.ts';
 export { lineageOf } from '../forks/lineage.ts';
 export { type Rollback, type RollbackRequest, unconfirmedRollback } from '../forks/rollback.ts';

@@ -9,6 +9,7 @@ import { acpAgents, changesOverIn, taskOverIn } from '../agents/acp-agents.ts';
 import { openAgentHomes } from '../agents/agent-homes.ts';
 import { openAgentTools } from '../agents/agent-tools.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
+import { rehearsedAgents } from '../agents/rehearsed-agents.ts';
 import { createFleetDesk, type FleetDesk } from '../fleet/fleet-desk.ts';
 import { type FleetHost, type FleetHostOptions, openFleetHost } from '../fleet/fleet-host.ts';
 import { readFleetConfig } from '../fleet/fleet-settings.ts';
@@ -63,6 +64,8 @@ export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnA
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Replaces the agents of the data directory. */
   readonly agents?: AgentRunner;
+  /** Agents answer without models: what a file beside the plan says, or something that fits their schema. */
+  readonly isRehearsal?: boolean;
   /** The agents that can be used, instead of those of the data directory. */
   readonly register?: AgentRegister;
   /** How long the process of an agent waits for a person before it is ended, to be started again with the answer. */
@@ -124,12 +127,13 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   await workspaces.recover();
   // Without anybody to go on when it is answered, the run rests at once and says how.
   const { parkMs = options.resumeOnAnswer === true ? PARK_MS : 0 } = options;
-  const agents =
+  const real =
     options.agents ??
     acpAgents({
       ...{ machine, tools, store, env, dataDirectory, homes, secrets, parkMs, turns: options.turns },
       ...(options.register && { register: options.register }),
     });
+  const agents = options.isRehearsal === true ? rehearsedAgents(real) : real;
   const providers = providerReferences(env);
   const retention = homeRetention(dataDirectory, machine.clock, workspaces);
   const host = await openRunHost({

@@ -20,7 +20,7 @@ interface Proposal {
 
 export interface InPlace {
   readonly terminal: Terminal;
-  readonly owner: RunOwner;
+  readonly owner: Pick<RunOwner, 'reader' | 'answer'>;
   readonly ending: AbortSignal;
   /** Whether several agents may ask, so that the question says which one does. */
   readonly isNamed: boolean;

@@ -8,6 +8,7 @@ import {
   type Json,
   type Result,
   type RunRecord,
+  unconfirmedState,
 } from '@signalbox/app/host';
 import type { Command } from 'commander';
 import type { CommandContext, DefineCommand } from '../command.ts';
@@ -32,6 +33,7 @@ interface ForkFlags extends DataFlags {
   readonly after?: boolean;
   readonly name?: string;
   readonly input?: string;
+  readonly withState?: string;
   readonly yes?: boolean;
   readonly directory?: string;
   readonly anyDirectory?: boolean;
@@ -72,6 +74,7 @@ function forking(
   command
     .option('--name <name>', 'name of the new run')
     .option('--input <json>', 'a different input; asks first')
+    .option('--with-state <json>', 'different values of durable state, by key; checked by the plan; asks first')
     .option('--yes', 'skip the confirmation')
     .option('--directory <dir>', 'an empty directory to work in, which receives the files of that moment')
     .option(...ANY_DIRECTORY_OPTION)
@@ -106,12 +109,21 @@ async function fork(
   if (input?.ok === false) {
     return usageError('--input is not JSON.', `Quote it for your shell: --input '{"key": "value"}'.`);
   }
+  const edits = flags.withState === undefined ? {} : stateOf(flags.withState);
+  if (edits === undefined) {
+    return usageError(
+      '--with-state is not a JSON object.',
+      `Quote it for your shell: --with-state '{"key": "value"}'.`,
+    );
+  }
+  const keys = Object.keys(edits);
+  if (keys.length > 0 && !(await isStateMeant(terminal, edits, flags))) return unconfirmedState(run, keys);
   const request: ForkRequest = {
     at,
     name,
     directory,
     anyDirectory,
-    paused,
+    paused: paused || keys.length > 0,
     acceptEffects,
     trust,
     ...(input !== undefined && { input: input.value, confirmed: await isMeant(terminal, run, input.value, flags) }),
@@ -135,7 +147,14 @@ async function fork(
           `Its files are without the changes of ${shown(call)}, which was undone; its agents remember it as done.`,
         );
     }
-    return forked;
+    for (const [key, value] of Object.entries(edits)) {
+      const edited = await owner.act(forked.value, { kind: 'edit', key, value, reason: 'forked with another state' });
+      // A fork with half of its edits would be another run than was asked for.
+      if (edited.ok) continue;
+      await owner.act(forked.value, { kind: 'terminate', reason: `its state could not be edited: ${key}` });
+      return edited;
+    }
+    return keys.length > 0 && !paused ? owner.resume(forked.value, { trust }) : forked;
   };
   if (!paused) return followed(terminal, flags, owner, 0, begin, signals.ending());
   const forked = await begin();
@@ -159,6 +178,25 @@ async function isMeant(terminal: Terminal, run: RunRecord, input: Json, { yes = 
   if (yes) return true;
   terminal.complain(`- ${shown(JSON.stringify(run.input))}\n+ ${shown(JSON.stringify(input))}`);
   return (await confirm('Continue with this input?')) ?? false;
+}
+
+/** Undefined if it is no object. */
+function stateOf(given: string): Readonly<Record<string, Json>> | undefined {
+  const parsed = parseJson(given);
+  const isObject =
+    parsed.ok && typeof parsed.value === 'object' && parsed.value !== null && !Array.isArray(parsed.value);
+  return isObject ? (parsed.value as Readonly<Record<string, Json>>) : undefined;
+}
+
+async function isStateMeant(
+  terminal: Terminal,
+  edits: Readonly<Record<string, Json>>,
+  { yes = false }: ForkFlags,
+): Promise<boolean> {
+  if (yes) return true;
+  for (const [key, value] of Object.entries(edits))
+    terminal.complain(`+ ${shown(key)} = ${shown(JSON.stringify(value))}`);
+  return (await confirm('Continue with this state?')) ?? false;
 }
 
 function momentOf({ frame, call, after = false }: ForkFlags): Result<ForkMoment, ErrorEnvelope> {

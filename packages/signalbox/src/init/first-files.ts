@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 
 /** A file that `init` writes, by its path relative to the folder. */
@@ -22,11 +23,9 @@ export function firstFiles({ withManifest, agent }: FirstFilesOptions): readonly
 }
 
 /** For clients that start MCP servers themselves. */
-export const MCP_SNIPPET = JSON.stringify(
-  { mcpServers: { signalbox: { command: 'npx', args: ['-y', 'signalbox', 'mcp'] } } },
-  null,
-  2,
-);
+export function mcpSnippet([command = '', ...args]: readonly string[]): string {
+  return JSON.stringify({ mcpServers: { signalbox: { command, args } } }, null, 2);
+}
 
 const PLAN = `// A plan describes what should be happening at every moment. It is rendered again whenever a value it reads changes.
 //   signalbox run plan.tsx
@@ -129,11 +128,25 @@ const TSCONFIG = `{
 }
 `;
 
+/** The folder of the package while it runs from a checkout. */
+export const CHECKOUT = import.meta.url.endsWith('.ts')
+  ? fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '')
+  : undefined;
+
+/** The type checker that the plan API is checked with. */
+const TYPESCRIPT = '7.0.2';
+
 const PACKAGE = `${JSON.stringify(
   {
     private: true,
     type: 'module',
-    devDependencies: { signalbox: manifest.version, zod: manifest.dependencies.zod },
+    scripts: { check: 'tsc --noEmit', dev: 'signalbox dev plan.tsx' },
+    devDependencies: {
+      // A checkout is not on the registry: it is linked.
+      signalbox: CHECKOUT === undefined ? manifest.version : `file:${CHECKOUT}`,
+      typescript: TYPESCRIPT,
+      zod: manifest.dependencies.zod,
+    },
   },
   null,
   2,

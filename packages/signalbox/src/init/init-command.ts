@@ -5,8 +5,9 @@ import type { ErrorEnvelope } from '@signalbox/app/host';
 import type { DefineCommand } from '../command.ts';
 import { DATA_DIR_OPTION, type DataFlags, namedDataDirectory } from '../data-directory-option.ts';
 import { exitCodeOf, exitCodes } from '../exit-code.ts';
+import { ownMcpProgram } from '../install/own-mcp-program.ts';
 import { quoted, reportError, shown, type Terminal } from '../terminal.ts';
-import { MCP_SNIPPET } from './first-files.ts';
+import { CHECKOUT, mcpSnippet } from './first-files.ts';
 import { type Initialised, writeFirstFiles } from './write-first-files.ts';
 
 interface InitFlags extends DataFlags {
@@ -119,18 +120,26 @@ function describeUse(agent: string | undefined, first: string | undefined): read
 /** The files that were written, and what to do next. */
 function describeInit({ written, typesInstalled }: Initialised, folder: string, agents: readonly string[]): string {
   const place = (name: string) => shown(path.join(folder, name));
-  const install = written.includes('package.json') ? 'npm install' : 'npm install --save-dev signalbox';
+  const install = written.includes('package.json')
+    ? 'npm install'
+    : `npm install --save-dev ${CHECKOUT === undefined ? 'signalbox' : shown(quoted(CHECKOUT))} typescript zod`;
   const prefix = folder === '.' ? '' : `cd ${shown(quoted(folder))} && `;
   return [
     ...written.map(name => `wrote ${place(name)}`),
     '',
     'Run it:',
     `  signalbox run ${shown(quoted(path.join(folder, 'plan.tsx')))}`,
-    ...(typesInstalled ? [] : ['', 'For the types in your editor:', `  ${prefix}${install}`]),
+    'Work on it, with a check and a preview at every save:',
+    `  signalbox dev ${shown(quoted(path.join(folder, 'plan.tsx')))}`,
+    ...(typesInstalled
+      ? []
+      : ['', 'For the types in your editor, and to check them with "npx tsc":', `  ${prefix}${install}`]),
     '',
     ...agents,
     '',
-    'For an MCP client, if your version of Signalbox has "signalbox mcp" (see "signalbox --help"):',
-    ...MCP_SNIPPET.split('\n').map(line => `  ${line}`),
+    'For an MCP client ("signalbox mcp install CLIENT" writes it for you):',
+    ...mcpSnippet(ownMcpProgram())
+      .split('\n')
+      .map(line => `  ${line}`),
   ].join('\n');
 }

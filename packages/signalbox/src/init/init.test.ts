@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryTerminal } from '../../test/memory-terminal.ts';
 import { main } from '../main.ts';
@@ -38,7 +39,7 @@ describe('signalbox init', () => {
     writeFileSync(path.join(folder, 'package.json'), '{}');
     const { printed } = await init(path.join(folder, 'inside'));
     expect(readdirSync(path.join(folder, 'inside')).sort()).toEqual(['plan.tsx', 'tsconfig.json']);
-    expect(printed).toContain('npm install --save-dev signalbox');
+    expect(printed).toMatch(/npm install --save-dev \S*signalbox typescript zod$/m);
     mkdirSync(path.join(folder, 'node_modules/signalbox'), { recursive: true });
     const { printed: installed } = await init(path.join(folder, 'beside'), '--json');
     expect(JSON.parse(installed)).toEqual({
@@ -46,6 +47,27 @@ describe('signalbox init', () => {
       written: ['plan.tsx', 'tsconfig.json'],
       typesInstalled: true,
       agents: [],
+    });
+  });
+
+  it('[X114] writes a package.json that has the type checker, and this checkout where it runs from one', async () => {
+    const { printed } = await init(path.join(folder, 'own'));
+    const written = JSON.parse(readFileSync(path.join(folder, 'own/package.json'), 'utf8'));
+    const { devDependencies } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'));
+    const checkout = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+    expect(written).toEqual({
+      private: true,
+      type: 'module',
+      scripts: { check: 'tsc --noEmit', dev: 'signalbox dev plan.tsx' },
+      devDependencies: {
+        signalbox: `file:${checkout}`,
+        typescript: devDependencies.typescript,
+        zod: expect.stringMatching(/^\d/),
+      },
+    });
+    const [, snippet = ''] = /(\{\n[\s\S]*\})/.exec(printed) ?? [];
+    expect(JSON.parse(snippet)).toEqual({
+      mcpServers: { signalbox: { command: process.execPath, args: expect.any(Array) } },
     });
   });
 

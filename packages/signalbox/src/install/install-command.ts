@@ -9,6 +9,7 @@ import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
 import { reportError } from '../terminal.ts';
 import { changedFile, entryText } from './client-file.ts';
 import { type McpClient, type McpClientName, type McpTarget, mcpClients } from './mcp-clients.ts';
+import { ownMcpProgram } from './own-mcp-program.ts';
 import { targetFault } from './program-check.ts';
 
 interface InstallFlags extends DataFlags {
@@ -121,19 +122,11 @@ Exit codes: 0 done, 1 the program does not start or the file cannot be changed, 
   }
 }
 
-/** The program that is running now, by its whole path: a client has another PATH. One that npx fetched goes away, so npx is named. */
 function targetOf({ url, tokenVariable, command, dataDir }: InstallFlags): McpTarget {
   if (url !== undefined) return { kind: 'http', url, tokenVariable };
   const more = dataDir === undefined ? [] : ['--data-dir', path.resolve(dataDir)];
-  const [first = '', ...rest] = command?.trim().split(/\s+/) ?? ownProgram();
+  const [first = '', ...rest] = command?.trim().split(/\s+/) ?? ownMcpProgram();
   return { kind: 'stdio', command: first, args: [...rest, ...more] };
-}
-
-function ownProgram(): readonly string[] {
-  const script = path.resolve(process.argv[1] ?? '');
-  return script.includes(`${path.sep}_npx${path.sep}`)
-    ? ['npx', '-y', 'signalbox', 'mcp']
-    : [process.execPath, script, 'mcp'];
 }
 
 function lineOf(target: McpTarget): string {

@@ -19,6 +19,7 @@ import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from '../data-dir
 import { exitCodes } from '../exit-code.ts';
 import { paintOf, type Terminal } from '../terminal.ts';
 import { withReader } from '../with-reader.ts';
+import { byTime } from './by-time.ts';
 import { describeLine } from './log-report.ts';
 
 interface LogsFlags extends DataFlags {
@@ -81,31 +82,37 @@ async function print(
   const paint = paintOf(terminal);
   const heard = new Map<Task['id'], number>();
   const tell = (line: LogLine) => terminal.print(json ? JSON.stringify(line) : describeLine(line, paint));
+  let next = 0;
 
-  for (let next = 0; ; ) {
-    const record = await reader.run(run.id);
+  async function* newEvents(): AsyncGenerator<LogLine> {
     for (;;) {
       const page = await reader.events(run.id, next, PAGE);
+      if (page.length === 0) return;
+      next += page.length;
       for (const { event } of page) {
         const line = lineOfEvent(event, correlationId, clean);
-        if (isAtLeast(line.level, level) && (node === undefined || line.node === node)) tell(line);
-      }
-      next += page.length;
-      if (page.length === 0) break;
-    }
-    for (const task of await reader.tasks(run.id, {})) {
-      if (node !== undefined && task.node !== node) continue;
-      for (;;) {
-        const page = await reader.stream(run.id, task.id, heard.get(task.id) ?? 0, PAGE);
-        for (const chunk of page) {
-          heard.set(task.id, chunk.index + 1);
-          // Agents' output is what most people look for; the transcript repeats it.
-          const isShown = level === 'debug' || (level === 'info' && chunk.kind !== 'message');
-          if (isShown) tell(lineOfChunk(run.id, task.node, chunk, correlationId, clean));
-        }
-        if (page.length < PAGE) break;
+        if (isAtLeast(line.level, level) && (node === undefined || line.node === node)) yield line;
       }
     }
+  }
+
+  async function* newWords(task: Task): AsyncGenerator<LogLine> {
+    for (;;) {
+      const page = await reader.stream(run.id, task.id, heard.get(task.id) ?? 0, PAGE);
+      for (const chunk of page) {
+        heard.set(task.id, chunk.index + 1);
+        // Agents' output is what most people look for; the transcript repeats it.
+        const isShown = level === 'debug' || (level === 'info' && chunk.kind !== 'message');
+        if (isShown) yield lineOfChunk(run.id, task.node, chunk, correlationId, clean);
+      }
+      if (page.length < PAGE) return;
+    }
+  }
+
+  for (;;) {
+    const record = await reader.run(run.id);
+    const tasks = (await reader.tasks(run.id, {})).filter(task => node === undefined || task.node === node);
+    for await (const line of byTime([newEvents(), ...tasks.map(newWords)])) tell(line);
     if (!follow || record === undefined || !goesOn(record)) return;
     await new Promise(resolve => setTimeout(resolve, LOOK_MS));
   }

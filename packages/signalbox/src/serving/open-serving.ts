@@ -48,11 +48,13 @@ export interface ServingOptions {
   readonly planRoots?: readonly string[];
   /** Plays a sample scenario with agents of the plugin `mock`. */
   readonly scenario?: ScenarioChoice | undefined;
+  /** Agents answer without models. */
+  readonly isRehearsal?: boolean;
 }
 
 export async function openServing(
   terminal: Terminal,
-  { directory, port, planRoots = [], scenario }: ServingOptions,
+  { directory, port, planRoots = [], scenario, isRehearsal = false }: ServingOptions,
 ): Promise<Result<Serving, ErrorEnvelope>> {
   const machine = thisMachine();
   const home = await openHome({
@@ -61,6 +63,7 @@ export async function openServing(
     env: process.env,
     planRoots: [...ownPlanRoots(), ...planRoots],
     resumeOnAnswer: true,
+    isRehearsal,
     turns: lazyTurnServer(machine.timers),
   });
   if (!home.ok) return home;
