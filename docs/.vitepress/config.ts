@@ -27,6 +27,7 @@ const sections: Readonly<Record<string, readonly string[]>> = {
     'failure',
     'testing-plans',
     'budgets',
+    'meter',
     'going-back',
     'embedding',
   ],

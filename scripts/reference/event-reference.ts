@@ -76,6 +76,9 @@ const INTERNAL: Readonly<Record<InternalEventType, string>> = {
   'run.collapsed': 'Frames were collected.',
   'run.imported': 'Everything before came from a bundle.',
   'usage.recorded': 'Tokens and cost of a call are known.',
+  'model.called': 'A call is about to go to its model, and may take this many tokens.',
+  'model.answered': 'What became of a call of a model; what its provider did not tell is unknown, and was estimated.',
+  'model.refused': 'A call was refused at a limit; it never went out.',
 };
 
 const CONTRACT: Readonly<Record<RunEventType, string>> = {

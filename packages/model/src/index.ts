@@ -525,7 +525,7 @@ export {
 export { type SettingItem, type SettingSource, type Settings, settings, type ToolPolicy } from './wire/settings.ts';
 export { type ClientMessage, clientMessage, closeCodes, type ServerMessage, serverMessage } from './wire/socket.ts';
 export { type StorageReason, type StorageStanding, storageReason } from './wire/storage.ts';
-export type { WireSpending } from './wire/usage.ts';
+export type { ModelCall, RunSpend, WireModelCall, WireSpending } from './wire/usage.ts';
 export { type AddedUser, type Login, type OneTimeLink, type UserRole, userRole, type WireUser } from './wire/users.ts';
 export {
   type CopyWorkflow,

@@ -4,6 +4,9 @@ export type {
   AgentRunner,
   AgentSession,
   Assignment,
+  CallAdmission,
+  CallLog,
+  CallOfModel,
 } from './agents/agent-runner.ts';
 export {
   type OwnToolAnswer,
@@ -215,6 +218,8 @@ export { type Spending, type SpendingFilter, sumSpending } from './usage/spendin
 export {
   type Allowance,
   type Budgeted,
+  type CallEstimate,
+  checkRoom,
   checkStop,
   type LimitName,
   NO_USAGE,

@@ -6,6 +6,7 @@ export { type McpRoute, mcpHttp } from './mcp/mcp-http.ts';
 export { serveOnStdio } from './mcp/mcp-stdio.ts';
 export { agentToolsReference } from './mcp/reference.ts';
 export { createTurnServer, type TurnServer } from './mcp/turn-server.ts';
+export { createMeterServer, type MeterServerOptions } from './meter/meter-server.ts';
 export { createRunMetrics } from './metrics/run-metrics.ts';
 export { apiReference } from './openapi/reference.ts';
 export { createOperatorMcp } from './operator/operator-mcp.ts';

@@ -335,6 +335,52 @@ describe('spending', () => {
     expect(await ask(`/runs/${nowhere.id}`)).not.toHaveProperty('record.directory');
   });
 
+  it('[V389] of a run is told by node, with its latest calls and what became of them', async () => {
+    const { host, app } = stage();
+    const run = await host.begin('spends');
+    const of = { node: 'a', task: '0190a0a0-0000-5000-8000-000000000000', provider: 'anthropic', model: 'small' };
+    const told = (number: number, type: string, fields: object) =>
+      ({ id: `0190a0a0-0000-7000-8000-00000000000${number}`, ts: at, type, ...of, ...fields }) as never;
+    const cheap = { inputTokens: 1, outputTokens: 1, cachedTokens: 0, toolCalls: 0, costMicroUsd: 7, wallMs: 1 };
+    const events = [
+      told(1, 'model.called', { call: '1', input: 30, output: 20 }),
+      told(2, 'model.answered', { call: '1', outcome: 'cut', status: 200, unknown: ['output'] }),
+      told(3, 'model.refused', { call: '2', reason: 'no more' }),
+      told(4, 'model.called', { call: '3', input: 1, output: 1 }),
+    ];
+    await host.store.commit({ at, usage: [{ call: '1', ...cheap, at }], events }, { run: run.id, version: 'any' });
+    const answer = await (await app.request(`/api/runs/${run.id}/usage`, { headers: auth })).json();
+    expect(answer).toMatchObject({
+      ...{ run: run.id, limits: {}, total: { inputTokens: 1, costMicroUsd: 7 }, callsInAll: 3 },
+      calls: [
+        { call: '1', outcome: 'cut', status: 200, reservedTokens: 50, unknown: ['output'], endedAt: at },
+        { call: '2', outcome: 'refused at a limit', reason: 'no more' },
+        { call: '3', outcome: 'under way', reservedTokens: 2 },
+      ],
+    });
+  });
+
+  it('[V390] has calls of models, with what is kept of them', async () => {
+    const { host, app } = stage();
+    const run = await host.begin('spends');
+    const call = 'task/model/1';
+    const of = { call, node: 'a', task: '0190a0a0-0000-5000-8000-000000000000', provider: 'anthropic', model: 'small' };
+    const ended = {
+      id: '0190a0a0-0000-7000-8000-000000000001',
+      ts: at,
+      type: 'model.answered',
+      outcome: 'cut',
+      unknown: [],
+    };
+    await host.store.commit({ at, events: [{ ...ended, ...of } as never] }, { run: run.id, version: 'any' });
+    const ask = async (name: string) =>
+      (await app.request(`/api/runs/${run.id}/calls/${encodeURIComponent(name)}`, { headers: auth })).json();
+    expect(await ask(call)).toEqual({
+      ...{ run: run.id, call, node: 'a', provider: 'anthropic', model: 'small', outcome: 'cut' },
+    });
+    expect(await ask('another')).toMatchObject({ code: 'VALIDATION_ERROR' });
+  });
+
   it('[V92] is returned by day, model and directory, from a time on', async () => {
     const { host, app } = stage();
     const run = await host.begin('spends');

@@ -164,6 +164,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./why/why-command.ts')).defineWhy,
   },
   {
+    syntax: 'usage [run]',
+    summary: 'print what was spent: by day and model, or of a run by node',
+    group: LOOK,
+    load: async () => (await import('./usage/usage-command.ts')).defineUsage,
+  },
+  {
     syntax: 'state [run]',
     summary: "print a run's durable state",
     group: LOOK,

@@ -42,6 +42,8 @@ export function describeEvent(
       const version = event.planVersion === undefined ? '' : `; this is plan version ${event.planVersion}`;
       return `${paint.doubtful('!')} changed since the run was last active: ${event.changed.map(shown).join(', ')}${version}`;
     }
+    case 'model.refused':
+      return `${paint.doubtful('!')} ${shown(labelOf(event.node))} was refused a call of ${shown(event.model)}: ${shown(event.reason)}`;
     case 'handler.failed':
       return `${paint.bad('✗')} ${shown(labelOf(event.node))} ${event.handler}: ${shown(event.error)}${at(event.thrown)}`;
   }

@@ -31,7 +31,20 @@ export default definePlan({
 
 /** Commands that do what they are for without writing to the data directory. `link` and `answer` find nothing to do here. */
 const READERS: ReadonlySet<string> = new Set([
-  ...['ls', 'show', 'why', 'state', 'frames', 'transitions', 'events', 'logs', 'artifacts', 'artifact', 'diff'],
+  ...[
+    'ls',
+    'show',
+    'why',
+    'state',
+    'frames',
+    'transitions',
+    'events',
+    'usage',
+    'logs',
+    'artifacts',
+    'artifact',
+    'diff',
+  ],
   ...['decisions', 'checkpoints', 'export', 'replay', 'verify', 'backup', 'recoveries', 'users ls', 'sandbox'],
   ...['sessions', 'keys ls', 'workflow config', 'link', 'answer', 'agents'],
   ...['fleet', 'brake', 'mode', 'trust'],

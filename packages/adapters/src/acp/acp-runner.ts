@@ -57,7 +57,8 @@ async function attempt(
   { ports, openTurns }: { readonly ports: AcpPorts; readonly openTurns: OpenTurns },
 ): Promise<AgentOutcome> {
   const { row } = chosen;
-  if (!row.reports.cost && ports.costLimited?.(assignment) === true) return failed(costUnknown(assignment, chosen));
+  const isCostKnown = chosen.meter !== undefined || row.reports.cost;
+  if (!isCostKnown && ports.costLimited?.(assignment) === true) return failed(costUnknown(assignment, chosen));
   const check = assignment.schema === undefined ? undefined : answerCheckOf(assignment.schema);
   if (check?.ok === false) return failed(check.error);
 

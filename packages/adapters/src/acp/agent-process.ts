@@ -90,4 +90,21 @@ export interface ChosenAgent {
   readonly isUnconfined?: boolean;
   /** The user's variables that it is given, and what any program needs. The row's settings are put over them. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Its calls go through the meter, which counts them. */
+  readonly meter?: MeteredAgent | undefined;
+}
+
+/** The meter, as a turn sees it. */
+interface MeteredAgent {
+  /** Settles when a call was refused for good: the agent is given a moment to end by itself. */
+  readonly refused: Promise<unknown>;
+  /** Why a call was refused; undefined if none was. */
+  refusal(): CallRefusal | undefined;
+}
+
+export interface CallRefusal {
+  readonly code: 'budget-exceeded' | 'price-unknown';
+  readonly reason: string;
+  /** What the task waits for, if a person was asked. */
+  readonly waits?: string | undefined;
 }

@@ -8,6 +8,26 @@ priority = 999
 
 const ASK_OPENCODE = { '*': 'ask', read: 'allow', grep: 'allow', glob: 'allow', list: 'allow', todowrite: 'allow' };
 
+const openai = { provider: 'openai', wire: 'openai-responses', address: 'https://api.openai.com' } as const;
+const chat = { provider: 'openai', wire: 'openai-chat', address: 'https://api.openai.com' } as const;
+const openrouter = { provider: 'openrouter', wire: 'openai-chat', address: 'https://openrouter.ai/api' } as const;
+const google = {
+  provider: 'google',
+  wire: 'google',
+  address: 'https://generativelanguage.googleapis.com',
+} as const;
+const anthropic = { provider: 'anthropic', wire: 'anthropic', address: 'https://api.anthropic.com' } as const;
+
+/** Its vendor offers models that need no key and would pass beside the meter: only providers of the user's keys are enabled. */
+const opencode = (provider: string, version: string) => ({
+  merged: {
+    OPENCODE_CONFIG_CONTENT: {
+      enabled_providers: [provider],
+      provider: { [provider]: { options: { baseURL: `{url}${version}` } } },
+    },
+  },
+});
+
 /** Every agent that is known by name. What a row says was seen with its exact version, but for rows that are not tried. */
 export const AGENT_ROWS: readonly AgentRow[] = [
   {
@@ -35,6 +55,16 @@ export const AGENT_ROWS: readonly AgentRow[] = [
       }),
     },
     endpoint: { wire: 'anthropic', settings: { ANTHROPIC_BASE_URL: '{url}', ANTHROPIC_API_KEY: '{key}' } },
+    meter: {
+      keys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'].map(variable => ({
+        ...anthropic,
+        variable,
+        addressVariable: 'ANTHROPIC_BASE_URL',
+      })),
+      settings: { ANTHROPIC_BASE_URL: '{url}' },
+      limited: { CLAUDE_CODE_MAX_OUTPUT_TOKENS: '16000' },
+      refusal: 402,
+    },
     asking: { kind: 'mode', mode: 'default' },
     continues: ['resume'],
     offering: 'With ENABLE_TOOL_SEARCH=false its model is shown the tools of MCP servers.',
@@ -78,6 +108,31 @@ export const AGENT_ROWS: readonly AgentRow[] = [
         }),
       },
     },
+    meter: {
+      keys: ['OPENAI_API_KEY', 'CODEX_API_KEY'].map(variable => ({
+        ...openai,
+        variable,
+        addressVariable: 'OPENAI_BASE_URL',
+      })),
+      settings: {
+        OPENAI_API_KEY: '{key}',
+        MODEL_PROVIDER: 'signalbox',
+        CODEX_CONFIG: JSON.stringify({
+          model_provider: 'signalbox',
+          model_providers: {
+            signalbox: {
+              name: 'signalbox',
+              base_url: '{url}/v1',
+              env_key: 'OPENAI_API_KEY',
+              wire_api: 'responses',
+              supports_websockets: false,
+              requires_openai_auth: false,
+            },
+          },
+        }),
+      },
+      refusal: 429,
+    },
     authenticate: 'api-key',
     asking: { kind: 'mode', mode: 'read-only' },
     continues: ['resume'],
@@ -116,6 +171,12 @@ export const AGENT_ROWS: readonly AgentRow[] = [
       wire: 'google',
       settings: { GOOGLE_GEMINI_BASE_URL: '{url}', GEMINI_API_KEY: '{key}' },
       args: ['-m', 'gemini-2.5-flash'],
+    },
+    meter: {
+      keys: [{ ...google, variable: 'GEMINI_API_KEY', addressVariable: 'GOOGLE_GEMINI_BASE_URL' }],
+      settings: { GOOGLE_GEMINI_BASE_URL: '{url}' },
+      refusal: 402,
+      beside: 'With GOOGLE_API_KEY alone, for Vertex AI, its calls pass beside the meter.',
     },
     asking: { kind: 'mode', mode: 'default' },
     continues: [],
@@ -174,6 +235,26 @@ export const AGENT_ROWS: readonly AgentRow[] = [
         }),
       },
     },
+    meter: {
+      keys: [
+        {
+          ...anthropic,
+          ...opencode('anthropic', '/v1'),
+          variable: 'ANTHROPIC_API_KEY',
+          addressVariable: 'ANTHROPIC_BASE_URL',
+        },
+        { ...openai, ...opencode('openai', '/v1'), variable: 'OPENAI_API_KEY', addressVariable: 'OPENAI_BASE_URL' },
+        {
+          ...google,
+          ...opencode('google', '/v1beta'),
+          variable: 'GEMINI_API_KEY',
+          addressVariable: 'GOOGLE_GEMINI_BASE_URL',
+        },
+        { ...openrouter, ...opencode('openrouter', '/v1'), variable: 'OPENROUTER_API_KEY' },
+      ],
+      settings: {},
+      refusal: 402,
+    },
     asking: { kind: 'settings' },
     continues: ['resume'],
     offering: 'Its model is shown the tools of the MCP servers of its session.',
@@ -203,6 +284,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
       'ANTHROPIC_API_KEY',
       'OPENAI_API_KEY',
       'OPENAI_HOST',
+      'ANTHROPIC_HOST',
       'GOOGLE_API_KEY',
       'OPENROUTER_API_KEY',
     ],
@@ -211,6 +293,16 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     endpoint: {
       wire: 'openai-chat',
       settings: { GOOSE_PROVIDER: 'openai', GOOSE_MODEL: 'gpt-4o', OPENAI_HOST: '{url}', OPENAI_API_KEY: '{key}' },
+    },
+    meter: {
+      keys: [
+        { ...chat, variable: 'OPENAI_API_KEY', addressVariable: 'OPENAI_HOST' },
+        { ...anthropic, variable: 'ANTHROPIC_API_KEY', addressVariable: 'ANTHROPIC_HOST' },
+        { ...google, variable: 'GOOGLE_API_KEY', addressVariable: 'GOOGLE_HOST' },
+        { ...openrouter, variable: 'OPENROUTER_API_KEY', addressVariable: 'OPENROUTER_HOST' },
+      ],
+      settings: { OPENAI_HOST: '{url}', ANTHROPIC_HOST: '{url}', GOOGLE_HOST: '{url}', OPENROUTER_HOST: '{url}' },
+      refusal: 402,
     },
     asking: { kind: 'mode', mode: 'approve' },
     continues: ['load'],
@@ -235,7 +327,14 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     vendor: 'any',
     package: { name: '@github/copilot', version: '1.0.102' },
     start: { kind: 'script', file: 'npm-loader.js', args: ['--acp', '--no-auto-update'] },
-    variables: ['COPILOT_GITHUB_TOKEN', 'GH_TOKEN', 'GITHUB_TOKEN', 'COPILOT_MODEL'],
+    variables: [
+      'COPILOT_GITHUB_TOKEN',
+      'GH_TOKEN',
+      'GITHUB_TOKEN',
+      'COPILOT_MODEL',
+      'COPILOT_PROVIDER_API_KEY',
+      'COPILOT_PROVIDER_BASE_URL',
+    ],
     settings: { COPILOT_AUTO_UPDATE: 'false' },
     homeFiles: {},
     endpoint: {
@@ -246,6 +345,12 @@ export const AGENT_ROWS: readonly AgentRow[] = [
         COPILOT_MODEL: 'model',
         COPILOT_OFFLINE: 'true',
       },
+    },
+    meter: {
+      keys: [{ ...chat, variable: 'COPILOT_PROVIDER_API_KEY', addressVariable: 'COPILOT_PROVIDER_BASE_URL' }],
+      settings: { COPILOT_PROVIDER_BASE_URL: '{url}/v1', COPILOT_OFFLINE: 'true' },
+      refusal: 402,
+      beside: "With a login to GitHub its calls go to GitHub's own address, beside the meter.",
     },
     asking: { kind: 'option', option: 'allow_all', value: 'off' },
     continues: ['load'],
@@ -271,6 +376,12 @@ export const AGENT_ROWS: readonly AgentRow[] = [
     variables: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL', 'DASHSCOPE_API_KEY'],
     settings: {},
     homeFiles: {},
+    meter: {
+      keys: [{ ...chat, variable: 'OPENAI_API_KEY', addressVariable: 'OPENAI_BASE_URL' }],
+      settings: { OPENAI_BASE_URL: '{url}/v1' },
+      refusal: 402,
+      beside: 'With DASHSCOPE_API_KEY its calls pass beside the meter.',
+    },
     asking: { kind: 'mode', mode: 'default' },
     unasked: ['read', 'search', 'think'],
     reports: { usage: false, cost: false },

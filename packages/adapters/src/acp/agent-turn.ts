@@ -7,7 +7,7 @@ import type { Redactor } from '../attempt/redaction.ts';
 import { canceledFailure, taskFailure } from '../attempt/task-failure.ts';
 import { createAgentFiles } from './agent-files.ts';
 import { prepareHome } from './agent-home.ts';
-import type { AcpPorts, ChosenAgent } from './agent-process.ts';
+import type { AcpPorts, CallRefusal, ChosenAgent } from './agent-process.ts';
 import { agentRequests } from './agent-requests.ts';
 import { createAgentTerminals } from './agent-terminals.ts';
 import { openWire } from './agent-wire.ts';
@@ -68,6 +68,9 @@ const PARK_MS = 600_000;
 const SILENCE_MS = 1_800_000;
 /** How long an agent may take until it can be prompted. */
 const START_MS = 120_000;
+/** How long an agent may take to end its turn once a call was refused for good. */
+const REFUSED_MS = 3_000;
+const PRICE_ADVICE = 'Give the price of the model, use another one, or limit tokens instead.';
 /** How long a canceled agent may take to end its turn by itself. A canceled call waits for 2 s. */
 const CANCEL_MS = 1_000;
 
@@ -97,7 +100,8 @@ export async function runTurn(
   if (!started.ok) return { end: { kind: 'failed', error: started.error }, isUntouched: false };
   const process = started.value;
   const now = () => ports.clock.now();
-  const over = once<TurnEnd>();
+  const { meter } = chosen;
+  const over = once<TurnEnd>(end => refusedEnd(meter?.refusal(), end));
   const fail = (error: TaskError) => over.resolve({ kind: 'failed', error });
   const { parkMs = PARK_MS, silenceMs = SILENCE_MS, mac } = ports;
 
@@ -113,7 +117,8 @@ export async function runTurn(
   });
   const model: ModelName = { provider: row.id, model: assignment.model ?? 'default' };
   const prefix = `acp/${ports.ids.mint()}`;
-  const spending = createTurnSpending({ session, model, prefix, now, toolCalls: book.toolCalls });
+  const counts = { isMetered: meter !== undefined, toolCalls: book.toolCalls };
+  const spending = createTurnSpending({ session, model, prefix, now, ...counts });
   const questions = createTurnQuestions({
     ...{ names, mac, row, session, redact, parkMs },
     ...{ keep: book.keepOfPrompt, lost: over.reject },
@@ -172,6 +177,10 @@ export async function runTurn(
     giveUp = ports.timers.after(CANCEL_MS, stop);
   };
   place.signal.addEventListener('abort', cancel, { once: true });
+  let stopWaiting = () => {};
+  void meter?.refused.then(() => {
+    if (!over.isSettled()) stopWaiting = ports.timers.after(REFUSED_MS, () => fail(canceledFailure()));
+  });
   // All that it said is known once its output has ended.
   Promise.all([process.ended, connection.closed]).then(([{ reason }]) => over.resolve(exited(reason)), over.reject);
   heard();
@@ -188,6 +197,7 @@ export async function runTurn(
   } finally {
     unwatch();
     giveUp();
+    stopWaiting();
     place.signal.removeEventListener('abort', cancel);
     book.closed();
     connection.close();
@@ -298,8 +308,17 @@ export async function runTurn(
   }
 }
 
-/** A value that is set once: the first one counts. */
-function once<T>() {
+/** A call that was refused at a limit ends the turn, whatever the agent makes of it. */
+function refusedEnd(refusal: CallRefusal | undefined, end: TurnEnd): TurnEnd {
+  if (refusal === undefined) return end;
+  const { code, reason, waits } = refusal;
+  if (waits !== undefined) return { kind: 'blocked', reason: waits };
+  const advice = code === 'budget-exceeded' ? 'Raise the limit of the run to continue.' : PRICE_ADVICE;
+  return { kind: 'failed', error: taskFailure(code, `${reason} ${advice}`) };
+}
+
+/** A value that is set once: the first one counts, as `seen` makes of it. */
+function once<T>(seen: (value: T) => T) {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let settled = false;
   const first =
@@ -309,7 +328,12 @@ function once<T>() {
       settled = true;
       settle(given);
     };
-  return { promise, resolve: first(resolve), reject: first(reject), isSettled: () => settled };
+  return {
+    promise,
+    resolve: first<T>(value => resolve(seen(value))),
+    reject: first(reject),
+    isSettled: () => settled,
+  };
 }
 
 function waiting(kind: DecisionKind): TurnEnd {

@@ -1,4 +1,5 @@
 import type { ToolKind } from '@agentclientprotocol/sdk';
+import type { JsonObject } from '@signalbox/model';
 
 export type { ToolKind };
 
@@ -33,6 +34,28 @@ export interface AgentRow {
     readonly settings?: Readonly<Record<string, string>>;
     readonly homeFiles?: Readonly<Record<string, string>>;
     readonly args?: readonly string[];
+  };
+  /** How its calls are led through the meter. Undefined: they cannot be, and pass beside it. */
+  readonly meter?: {
+    /** Its variables with keys that the meter can replace, the first one first. */
+    readonly keys: readonly {
+      readonly variable: string;
+      readonly provider: string;
+      readonly wire: 'anthropic' | 'openai-responses' | 'openai-chat' | 'google';
+      /** The provider's address, unless one's own is in `addressVariable`. */
+      readonly address: string;
+      readonly addressVariable?: string;
+      /** Put into JSON variables if the user has this key: members are merged, lists joined. */
+      readonly merged?: Readonly<Record<string, JsonObject>>;
+    }[];
+    /** Variables that lead it to the meter at `{url}`, where its first key is `{key}`. They win over its other settings. */
+    readonly settings: Readonly<Record<string, string>>;
+    /** Variables for a run with a token or cost limit: it asks for shorter answers, so that less is reserved for each call. */
+    readonly limited?: Readonly<Record<string, string>>;
+    /** The status of a refusal that ends it at once, and that it does not repeat. */
+    readonly refusal: 402 | 429;
+    /** What of its calls passes beside the meter, in a sentence. */
+    readonly beside?: string;
   };
   /** The id of an authentication method, if it must be called. */
   readonly authenticate?: string;

@@ -7,6 +7,8 @@ export interface SpendingContext {
   readonly model: ModelName;
   /** Begins the names of its records; unique in the run. */
   readonly prefix: string;
+  /** The meter counts what its calls spend: only its tool calls and its time are recorded here. */
+  readonly isMetered: boolean;
   now(): number;
   toolCalls(): number;
 }
@@ -17,7 +19,7 @@ export interface SpendingContext {
  */
 export type TurnSpending = ReturnType<typeof createTurnSpending>;
 
-export function createTurnSpending({ session, model, prefix, now, toolCalls }: SpendingContext) {
+export function createTurnSpending({ session, model, prefix, isMetered, now, toolCalls }: SpendingContext) {
   let records = 0;
   let since = now();
   let callsBefore = 0;
@@ -36,11 +38,9 @@ export function createTurnSpending({ session, model, prefix, now, toolCalls }: S
     const spent = {
       call: `${prefix}/${++records}`,
       ...model,
-      inputTokens: usage?.inputTokens ?? 0,
-      outputTokens: usage?.outputTokens ?? 0,
-      cachedTokens: Math.min(usage?.inputTokens ?? 0, usage?.cachedReadTokens ?? 0),
+      ...countedTokens(isMetered ? undefined : usage),
       toolCalls: calls - callsBefore,
-      costMicroUsd,
+      costMicroUsd: isMetered ? 0 : costMicroUsd,
       wallMs: Math.max(0, Math.round(at - since)),
     };
     callsBefore = calls;
@@ -84,5 +84,13 @@ export function createTurnSpending({ session, model, prefix, now, toolCalls }: S
       costOfPrompt = 0;
       return told;
     },
+  };
+}
+
+function countedTokens(usage: PromptUsage | undefined) {
+  return {
+    inputTokens: usage?.inputTokens ?? 0,
+    outputTokens: usage?.outputTokens ?? 0,
+    cachedTokens: Math.min(usage?.inputTokens ?? 0, usage?.cachedReadTokens ?? 0),
   };
 }

@@ -11,7 +11,7 @@ import { callModel } from './model-call.ts';
 import { type ModelRequest, modelRequest } from './model-request.ts';
 import type { ModelOf, ResolvedModel } from './model-source.ts';
 import { nextStep } from './next-step.ts';
-import { outputLimit } from './output-limit.ts';
+import { mostSpent, outputLimit } from './output-limit.ts';
 import { LIST_PRICES, type Prices, priceOf } from './prices.ts';
 import { promptOf } from './prompt.ts';
 import { startOf } from './resume.ts';
@@ -160,14 +160,15 @@ async function attempt(
     { system, ...request }: ModelRequest,
     answerTool: string | undefined,
   ): Promise<AgentOutcome | undefined> {
-    const admission = await session.admit(resolved.name);
+    const prompt = promptOf(conversation(), assignment, system);
+    const input = estimateTokens(prompt);
+    const admission = await session.admit(resolved.name, { ...mostSpent(input, price), isAdaptable: true });
     if (admission.kind === 'stop') {
       const { reason, waits } = admission;
       if (waits !== undefined) return { kind: 'blocked', reason: waits };
       return failed(taskFailure('budget-exceeded', `${reason} Raise the limit of the run to go on.`));
     }
-    const prompt = promptOf(conversation(), assignment, system);
-    const maxOutputTokens = outputLimit(admission.left, estimateTokens(prompt), price);
+    const maxOutputTokens = outputLimit(admission.left, input, price);
     const startedAt = clock.now();
     let report: CallReport | undefined;
     try {
@@ -200,10 +201,11 @@ async function attempt(
       report = { kind: 'answered', windows };
       const spent = usageOf(usage, { prompt, content, price, wallMs, answerTool });
       await keep({ v: 1, kind: 'assistant', content: [...content], usage: spent });
+      await spendLastAnswer();
     } finally {
+      // Nothing that was spent may be missing both from what is reserved and from what is recorded.
       admission.release(report);
     }
-    await spendLastAnswer();
     return undefined;
   }
 

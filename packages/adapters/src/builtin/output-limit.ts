@@ -1,10 +1,16 @@
-import type { Allowance } from '@signalbox/runs';
-import type { Price } from './prices.ts';
+import type { Allowance, CallEstimate } from '@signalbox/runs';
+import { costMicroUsd, type Price } from './prices.ts';
 
 /** Providers reject requests below this. */
 const LEAST = 16;
 /** The models' own maximum: a larger number limits nothing, and some providers reject it. */
 const MOST = 64_000;
+
+/** The most that a call may spend. */
+export function mostSpent(input: number, price: Price | undefined): CallEstimate {
+  const tokens = { input, output: MOST, cached: 0, cacheWrite: input };
+  return { tokens: input + MOST, ...(price !== undefined && { costMicroUsd: costMicroUsd(tokens, price) }) };
+}
 
 /** The maximum answer length that fits the remaining budget; undefined if unlimited. */
 export function outputLimit(

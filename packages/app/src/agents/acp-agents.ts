@@ -13,12 +13,13 @@ import {
 import type { CommandSandbox } from '@signalbox/state';
 import { type AgentRegister, openAgentRegister } from '../agent-register/agent-register.ts';
 import { pathEntries } from '../agent-register/installed-agents.ts';
+import type { Meter, MeteredTurn } from '../meter/meter.ts';
 import { readCommandSettings } from '../sandbox/command-config.ts';
 import { UNCONFINED_HINT } from '../sandbox/unconfined-hint.ts';
 import type { Secrets } from '../secrets/open-secrets.ts';
 import type { AgentHomes } from './agent-homes.ts';
 import { startAgent, startBeside } from './agent-launcher.ts';
-import { type BuiltinAgentsOptions, builtinAgents, hasCostLimit } from './builtin-agents.ts';
+import { type BuiltinAgentsOptions, builtinAgents, limitsOf } from './builtin-agents.ts';
 
 export interface AcpAgentsOptions extends BuiltinAgentsOptions {
   readonly dataDirectory: string;
@@ -29,6 +30,8 @@ export interface AcpAgentsOptions extends BuiltinAgentsOptions {
   readonly register?: AgentRegister;
   /** Offers agents the tools of their turns. */
   readonly turns?: TurnSurface | undefined;
+  /** Counts the calls of agents' models. Without it, they pass uncounted. */
+  readonly meter?: Meter | undefined;
 }
 
 /**
@@ -41,6 +44,8 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
   const builtin = builtinAgents(options);
   const closed = [dataDirectory, os.homedir()];
   const costLimited = new Set<string>();
+  /** By task: one attempt of it at a time. */
+  const metered = new Map<string, MeteredTurn>();
   let loading: Promise<AgentRunner> | undefined;
   let sandbox: CommandSandbox | 'unconfined' | undefined;
 
@@ -70,7 +75,12 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
         const { row, installed } = choice;
         const refusal = await findSandbox(row);
         if (refusal !== undefined) return err(refusal);
-        return ok({ row, installed, isUnconfined: sandbox === 'unconfined', variables: variablesOf(row, env) });
+        const meter = metered.get(assignment.task);
+        const given = { ...env, ...meter?.keys };
+        return ok({
+          ...{ installed, isUnconfined: sandbox === 'unconfined', variables: variablesOf(row, given), meter },
+          row: meter === undefined ? row : { ...row, settings: { ...row.settings, ...meter.settings } },
+        });
       },
       start(launch) {
         if (sandbox === undefined) throw new Bug('an agent is started before its sandbox is known');
@@ -107,9 +117,19 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
       if (choice.kind === 'builtin' && isHeld) return { kind: 'failed', error: notHeld(assignment) };
       if (choice.kind === 'builtin') return builtin.run(assignment, session);
       if (choice.kind === 'missing') return { kind: 'failed', error: notInstalled(assignment, choice.message) };
-      if (await hasCostLimit(store, assignment.run)) costLimited.add(assignment.run);
+      const limited = await limitsOf(store, assignment.run);
+      if (limited.cost) costLimited.add(assignment.run);
       loading ??= load();
-      return (await loading).run(assignment, session);
+      const runner = await loading;
+      const meter = await options.meter?.open({ row: choice.row, assignment, session, env, limited });
+      if (meter === undefined) return runner.run(assignment, session);
+      metered.set(assignment.task, meter);
+      try {
+        return await runner.run(assignment, session);
+      } finally {
+        metered.delete(assignment.task);
+        await meter.close();
+      }
     },
   };
 }

@@ -33,6 +33,7 @@ async function openSession(verdict: StopVerdict = { kind: 'go' }) {
     rateLimits: createRateLimitDesk(machine),
     activity: createActivity(),
     verdict: async () => verdict,
+    room: async () => ({ kind: 'go', release: () => {} }) as const,
     progress: () => {},
   };
   const open = () => openAgentSession(ports, assignment, new AbortController().signal);

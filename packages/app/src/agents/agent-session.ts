@@ -11,6 +11,10 @@ import type {
   AgentQuestion,
   AgentSession,
   Assignment,
+  CallAdmission,
+  CallEstimate,
+  CallLog,
+  CallOfModel,
   Commit,
   ModelName,
   OwnToolPort,
@@ -24,6 +28,7 @@ import type { DecisionDesk } from '../decisions/decision-desk.ts';
 import { askAboutLimit } from '../decisions/limit-decisions.ts';
 import { draftEvent } from '../host/run-events.ts';
 import type { Machine } from '../machine.ts';
+import type { Reserved } from '../meter/reservations.ts';
 import type { createActivity } from './host-activity.ts';
 import { phaseOfNode } from './phase-of-node.ts';
 import type { RateLimitDesk } from './rate-limit-desk.ts';
@@ -32,6 +37,7 @@ import { transcriptEvents } from './transcript-events.ts';
 /** How often what an agent says is kept (T6). */
 const STREAM_MS = 100;
 const PAGE = 500;
+const CANCELED = 'the work was canceled';
 
 export interface SessionPorts {
   readonly commit: Commit;
@@ -41,6 +47,8 @@ export interface SessionPorts {
   readonly rateLimits: RateLimitDesk;
   /** Asked before a call, and after every spending. */
   readonly verdict: () => Promise<StopVerdict>;
+  /** Reserves what a call may spend; undefined if the signal came first. */
+  readonly room: (wanted: CallEstimate, signal: AbortSignal) => Promise<Reserved | undefined>;
   /** Told of what calls spent that were made here. */
   readonly activity: Pick<ReturnType<typeof createActivity>, 'tell'>;
   /** Told of every tool that the agent begins to use. */
@@ -67,8 +75,8 @@ export async function openAgentSession(
   let cancelFlush: (() => void) | undefined;
   /** The text so far, without an end that may be the start of a secret. */
   let saying: { readonly kind: StreamChunk['kind']; readonly stream: SecretStream } | undefined;
-  /** A call was made whose spending is not known yet. What is spent without one was told by an attempt before. */
-  let isCalling = false;
+  /** Calls whose spending is not known yet. What is spent without one was told by an attempt before. */
+  let calling = 0;
 
   const write = async (writes: Omit<WriteSet, 'at'>): Promise<void> => {
     const written = await commit.commit({ at: timestampOf(machine.clock), ...writes }, { run, version: 'any' });
@@ -113,7 +121,45 @@ export async function openAgentSession(
     return flushed;
   };
 
+  const ofTask = <Call extends CallOfModel>(call: Call) => ({ ...call, call: `${task}/${call.call}`, node, task });
+
+  async function spentNow(usage: UsageRecord): Promise<void> {
+    if (calling > 0) {
+      calling--;
+      ports.activity.tell({ kind: 'spent', usage, phase: await phaseOfNode(reader, run, node) });
+    }
+    await ports.verdict();
+  }
+
+  const calls: CallLog = {
+    async began({ costMicroUsd, ...call }) {
+      const cost = costMicroUsd === undefined ? {} : { costMicroUsd };
+      await write({ events: [draftEvent(machine, 'model.called', { ...ofTask(call), ...cost })] });
+    },
+    async ended({ status, request, answer, ...call }, spent) {
+      const kept = { ...(request && { request }), ...(answer && { answer }) };
+      const of = { ...ofTask(call), ...(status !== undefined && { status }), ...kept };
+      const told = { ...of, unknown: [...call.unknown] };
+      if (spent === undefined) return write({ events: [draftEvent(machine, 'model.answered', told)] });
+      const { inputTokens, outputTokens, cachedTokens, costMicroUsd } = spent;
+      const amounts = { inputTokens, outputTokens, cachedTokens, costMicroUsd };
+      const ended = draftEvent(machine, 'model.answered', { ...told, spent: amounts });
+      const usage: UsageRecord = { ...spent, call: of.call, node, task, at: timestampOf(machine.clock) };
+      await write({
+        usage: [usage],
+        events: [draftEvent(machine, 'usage.recorded', { call: usage.call, node, task }), ended],
+      });
+      await spentNow(usage);
+    },
+    refused: call => write({ events: [draftEvent(machine, 'model.refused', ofTask(call))] }),
+  };
+
   const asked = (question: AgentQuestion) => ({ run, node, iteration, ...question });
+
+  async function stopped(verdict: Extract<StopVerdict, { readonly kind: 'stop' }>): Promise<CallAdmission> {
+    const waits = await askAboutLimit(decisions, verdict);
+    return { kind: 'stop', reason: verdict.reason, ...(waits && { waits: waits.reason }) };
+  }
 
   return {
     own: ports.own,
@@ -136,17 +182,33 @@ export async function openAgentSession(
       // What cannot be kept of the stream is lost; the transcript is what counts.
       cancelFlush ??= machine.timers.after(STREAM_MS, () => void flush().catch(() => undefined));
     },
-    async admit(model) {
+    async admit(model, estimate) {
       const verdict = await ports.verdict();
-      if (verdict.kind === 'stop') {
-        const asked = await askAboutLimit(decisions, verdict);
-        return { kind: 'stop', reason: verdict.reason, ...(asked && { waits: asked.reason }) };
+      if (verdict.kind === 'stop') return stopped(verdict);
+      const leave = await rateLimits.enter(model, signal);
+      if (leave === undefined && !signal.aborted) throw new HeldBack(model, rateLimits.closedFor(model));
+      if (leave === undefined) return { kind: 'stop', reason: CANCELED };
+      if (estimate === undefined) {
+        calling++;
+        return { kind: 'go', left: verdict.left, release: leave };
       }
-      const release = await rateLimits.enter(model, signal);
-      if (release === undefined && !signal.aborted) throw new HeldBack(model, rateLimits.closedFor(model));
-      if (release === undefined) return { kind: 'stop', reason: 'the work was canceled' };
-      isCalling = true;
-      return { kind: 'go', left: verdict.left, release };
+      const room = await ports.room(estimate, signal).catch(thrown => {
+        leave();
+        throw thrown;
+      });
+      if (room?.kind !== 'go') {
+        leave();
+        return room === undefined ? { kind: 'stop', reason: CANCELED } : stopped(room);
+      }
+      calling++;
+      return {
+        kind: 'go',
+        left: room.left,
+        release(report) {
+          room.release();
+          leave(report);
+        },
+      };
     },
     async spend(spent) {
       const usage: UsageRecord = {
@@ -160,12 +222,9 @@ export async function openAgentSession(
         usage: [usage],
         events: [draftEvent(machine, 'usage.recorded', { call: usage.call, node, task })],
       });
-      if (isCalling) {
-        isCalling = false;
-        ports.activity.tell({ kind: 'spent', usage, phase: await phaseOfNode(reader, run, node) });
-      }
-      await ports.verdict();
+      await spentNow(usage);
     },
+    calls,
     decide: question => decisions.ask(asked(question)),
     async answered(question, ms) {
       const settled = Promise.withResolvers<void>();

@@ -45,17 +45,24 @@ export function builtinAgents({ machine, tools, store, env }: BuiltinAgentsOptio
 
   return {
     async run(assignment, session) {
-      if (await hasCostLimit(store, assignment.run)) costLimited.add(assignment.run);
+      if ((await limitsOf(store, assignment.run)).cost) costLimited.add(assignment.run);
       loading ??= load();
       return (await loading).run(assignment, session);
     },
   };
 }
 
-/** Whether the run, or one above it, may only cost so much. */
-export async function hasCostLimit(reader: RunReader, run: RunId): Promise<boolean> {
+/** What the run, or one above it, may only spend so much of. */
+export async function limitsOf(
+  reader: RunReader,
+  run: RunId,
+): Promise<{ readonly tokens: boolean; readonly cost: boolean }> {
   const record = await reader.run(run);
-  if (record === undefined) return false;
-  if (record.limits.maxCostMicroUsd !== undefined) return true;
-  return record.origin?.kind === 'sub-plan' ? hasCostLimit(reader, record.origin.run) : false;
+  const above = record?.origin?.kind === 'sub-plan' ? await limitsOf(reader, record.origin.run) : NONE;
+  return {
+    tokens: above.tokens || record?.limits.maxTotalTokens !== undefined,
+    cost: above.cost || record?.limits.maxCostMicroUsd !== undefined,
+  };
 }
+
+const NONE = { tokens: false, cost: false };

@@ -77,8 +77,8 @@ function valueIn({ value }: Resolution): number | undefined {
   return z.int().nonnegative().safeParse(value).data;
 }
 
-function proposalOf(reason: string, { name, allowed, used }: ReachedLimit) {
-  const suggested = Math.max(2 * allowed, Math.ceil(used ?? 0) + allowed, 1);
+function proposalOf(reason: string, { name, allowed, used, wanted = 0 }: ReachedLimit) {
+  const suggested = Math.max(2 * allowed, Math.ceil(used ?? 0) + Math.max(allowed, 2 * wanted), 1);
   return {
     prompt: `${reason}${RAISE}${amountOf(name, suggested)} and go on? Denied, the run is stopped.`,
     context: { limit: name, allowed, ...(used !== undefined && { spent: Math.ceil(used) }), suggested },

@@ -12,9 +12,10 @@ import { askAboutLimit } from '../decisions/limit-decisions.ts';
 import { askAboutDeaths } from '../decisions/owner-deaths.ts';
 import { askAboutOutcome } from '../decisions/unknown-outcomes.ts';
 import { keepOne } from '../keep/keep-one.ts';
+import type { Reservations } from '../meter/reservations.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { RemoteRequest } from '../threads/thread-api.ts';
-import { stopVerdict } from './run-budget.ts';
+import { budgetPath, stopVerdict } from './run-budget.ts';
 
 /** Does the work that is not the plan's own code: asks people, and passes briefs to agents. */
 export interface HostExecutor {
@@ -32,8 +33,9 @@ export interface HostExecutor {
   timeOver(run: RunId): Promise<void>;
 }
 
-export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress' | 'own'> {
+export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'room' | 'progress' | 'own'> {
   readonly agents: AgentRunner;
+  readonly reservations: Reservations;
   /** Leftovers of agents. */
   readonly tools?: AgentTools | undefined;
   /** Work that failed because of a full disk starts again when there is space. */
@@ -43,7 +45,7 @@ export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'progress'
 }
 
 export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
-  const { agents, reader, machine, decisions, onVerdict } = ports;
+  const { agents, reader, machine, decisions, reservations, onVerdict } = ports;
   const going = new Set<Promise<unknown>>();
   const verdictOn = async (run: RunId) => {
     const now = await stopVerdict(reader, run, machine.clock);
@@ -89,7 +91,9 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
       const record = await reader.run(run);
       if (record === undefined) throw new Bug(`run ${run} does work and is not there`);
       const verdict = () => verdictOn(run);
-      return await doAgentWork(agents, { ...ports, verdict, progress, own }, record, request, signal);
+      const path = () => budgetPath(reader, run, machine.clock);
+      const room: SessionPorts['room'] = (wanted, until) => reservations.reserve(path, wanted, until);
+      return await doAgentWork(agents, { ...ports, verdict, room, progress, own }, record, request, signal);
     } catch (error) {
       if (error instanceof DecisionFault) return notAsked(error.envelope);
       if (thrownStorageFault(error) === undefined || signal.aborted) throw error;

@@ -88,6 +88,9 @@ export {
   logLevels,
 } from '../logs/projections/log-line.ts';
 export { type Machine, thisMachine } from '../machine.ts';
+export type { AgentRequest, MeterDoor, MeterEdge, MeteredCall, MeterPlace, MeterVerdict } from '../meter/door.ts';
+export { runCall } from '../meter/run-call.ts';
+export { runSpend } from '../meter/run-spend.ts';
 export { tellNotices } from '../notify/notices.ts';
 export { readNotifyConfig } from '../notify/notify-config.ts';
 export { sendNotice } from '../notify/send-notice.ts';

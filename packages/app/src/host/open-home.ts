@@ -20,12 +20,17 @@ import { readLogSettings } from '../logs/log-config.ts';
 import { openRunLogs } from '../logs/run-log-files.ts';
 import { createRunLogWriter } from '../logs/run-log-writer.ts';
 import type { Machine } from '../machine.ts';
+import type { MeterEdge } from '../meter/door.ts';
+import { createKeptCalls } from '../meter/kept-calls.ts';
+import { countLostCalls } from '../meter/lost-calls.ts';
+import { createMeter } from '../meter/meter.ts';
 import { openRecoveryBook } from '../recoveries/recovery-book.ts';
 import { noteOf, placesOf } from '../recoveries/recovery-note.ts';
 import { finishTaking } from '../redact/finish-taking.ts';
 import { homeRetention } from '../retention/home-ports.ts';
 import { createJournalThread } from '../run-journal/journal-thread.ts';
 import { openSettings, type SettingsDesk, type SettingsOptions } from '../settings/open-settings.ts';
+import { openTelemetry } from '../telemetry/telemetry.ts';
 import type { Launch } from '../threads/plan-worker-start.ts';
 import { openWorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { openRunHost, type RunHostOptions } from './open-run-host.ts';
@@ -72,6 +77,8 @@ export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnA
   readonly parkMs?: number;
   /** Offers agents the tools of their turns (`/mcp/turn`); closed with the home. */
   readonly turns?: TurnSurface & { close(): Promise<void> };
+  /** Leads agents' calls of their models through the meter; closed with the home. */
+  readonly meter?: MeterEdge;
   readonly launch?: Launch | undefined;
   /** It is opened to remove data, so its reserve can be used on a full disk. */
   readonly makesRoom?: boolean;
@@ -116,6 +123,11 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   const ended = await finishTaking(taking);
   if (!ended.ok) log.say('warn', 'what was being taken away is not gone yet', { why: ended.error.message });
   else if (ended.value) log.say('info', 'what was being taken away when the process before ended is gone');
+  const lost = await countLostCalls({ store, machine }, owner.id);
+  if (lost > 0)
+    log.say('warn', 'calls of models were lost with the process before; all that they may have spent is counted', {
+      calls: lost,
+    });
   const tools = openAgentTools(dataDirectory, machine, filter);
   // Their processes end before what they changed is looked at.
   const homes = openAgentHomes(dataDirectory);
@@ -127,10 +139,18 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   await workspaces.recover();
   // Without anybody to go on when it is answered, the run rests at once and says how.
   const { parkMs = options.resumeOnAnswer === true ? PARK_MS : 0 } = options;
+  const meter =
+    options.meter &&
+    createMeter({
+      edge: options.meter,
+      machine,
+      kept: createKeptCalls(store, filter, dataDirectory),
+      log: (words, fields) => log.say('warn', words, fields),
+    });
   const real =
     options.agents ??
     acpAgents({
-      ...{ machine, tools, store, env, dataDirectory, homes, secrets, parkMs, turns: options.turns },
+      ...{ machine, tools, store, env, dataDirectory, homes, secrets, parkMs, turns: options.turns, meter },
       ...(options.register && { register: options.register }),
     });
   const agents = options.isRehearsal === true ? rehearsedAgents(real) : real;
@@ -150,6 +170,8 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     // Runs that rest when the host closes still have lines to write.
     derived: { ...derived, close: async () => {} },
   });
+  const warn = (why: string) => log.say('warn', 'telemetry is not sent', { why });
+  const telemetry = openTelemetry({ dataDirectory, env, feed: store, machine, warn });
   const fleets: FleetHost[] = [];
   return ok({
     host,
@@ -191,6 +213,8 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
       for (const fleet of fleets) await fleet.close();
       await host.close();
       await options.turns?.close();
+      await meter?.close();
+      await telemetry?.close();
       await logs.close();
       const ended = derived.close();
       // While its thread ends.

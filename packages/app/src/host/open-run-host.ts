@@ -25,6 +25,7 @@ import { createInterventions } from '../forks/interventions.ts';
 import { createRollback } from '../forks/rollback.ts';
 import { createRunInspection } from '../inspection/run-inspection.ts';
 import type { Machine } from '../machine.ts';
+import { createReservations } from '../meter/reservations.ts';
 import { openRecoveryBook } from '../recoveries/recovery-book.ts';
 import { createRedactDesk } from '../redact/redact-desk.ts';
 import { createRetentionDesk, oneByOne, type RetentionDeskPorts } from '../retention/retention-desk.ts';
@@ -134,6 +135,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     agents,
     tools: options.tools,
     rateLimits,
+    reservations: createReservations(),
     activity,
     secrets: filter,
     onVerdict: (run, verdict) => threads.limit(run, verdict),

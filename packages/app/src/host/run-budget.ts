@@ -3,6 +3,11 @@ import { type Budgeted, checkStop, type RunReader, type StopVerdict } from '@sig
 
 /** Whether a run may spend more, considering the run and its ancestors. Limits that cannot be counted stop it. */
 export async function stopVerdict(reader: RunReader, run: RunId, clock: Clock): Promise<StopVerdict> {
+  return checkStop(await budgetPath(reader, run, clock));
+}
+
+/** The run and its ancestors, with what they spent. */
+export async function budgetPath(reader: RunReader, run: RunId, clock: Clock): Promise<readonly Budgeted[]> {
   const path: Budgeted[] = [];
   for (let next: RunId | undefined = run; next !== undefined; ) {
     const record = await reader.run(next);
@@ -18,5 +23,5 @@ export async function stopVerdict(reader: RunReader, run: RunId, clock: Clock): 
     });
     next = origin?.kind === 'sub-plan' ? origin.run : undefined;
   }
-  return checkStop(path);
+  return path;
 }

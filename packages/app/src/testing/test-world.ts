@@ -25,6 +25,7 @@ import { createRunActs } from '../host/run-acts.ts';
 import { stopVerdict } from '../host/run-budget.ts';
 import type { RunHost } from '../host/run-host.ts';
 import type { Machine } from '../machine.ts';
+import { createReservations } from '../meter/reservations.ts';
 import { obey } from '../threads/obey.ts';
 import type { ScriptedAgents } from './agent-scripts.ts';
 
@@ -133,6 +134,7 @@ export function openTestWorld(options: TestWorldOptions): TestWorld {
     const executor = createHostExecutor({
       ...{ commit, reader: runs, machine, decisions },
       rateLimits: createRateLimitDesk(machine),
+      reservations: createReservations(),
       activity: createActivity(),
       storage: { room: async () => false },
       agents: agents.runner,

@@ -51,6 +51,9 @@ const acts: { readonly [Type in InternalEventType]: (event: WireEvent) => string
   'run.collapsed': () => 'collected frames of it',
   'run.imported': () => 'imported it',
   'usage.recorded': nobody,
+  'model.called': nobody,
+  'model.answered': nobody,
+  'model.refused': nobody,
 };
 
 function textOf(event: WireEvent, field: string): string {

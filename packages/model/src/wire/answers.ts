@@ -35,7 +35,7 @@ import { frameTree, runSnapshot } from './run-snapshot.ts';
 import { runList, runSummary } from './run-summary.ts';
 import { answeredGap, sessionDetail, sessionList, startedSession, workflowDetail, workflowList } from './sessions.ts';
 import { settings } from './settings.ts';
-import { spendingList } from './usage.ts';
+import { modelCall, runSpend, spendingList } from './usage.ts';
 import { addedUser, login, oneTimeLink, userList, wireUser } from './users.ts';
 import { savedWorkflow, workflowCheck } from './workflow-editing.ts';
 import { workflowForms } from './workflow-forms.ts';
@@ -94,6 +94,8 @@ export const answers = {
   SessionList: sessionList,
   SavedWorkflow: savedWorkflow,
   Settings: settings,
+  ModelCall: modelCall,
+  RunSpend: runSpend,
   SpendingList: spendingList,
   StartedSession: startedSession,
   TaskList: taskList,

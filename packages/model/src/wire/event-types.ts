@@ -41,5 +41,8 @@ export const internalEventTypes = [
   'run.collapsed',
   'run.imported',
   'usage.recorded',
+  'model.called',
+  'model.answered',
+  'model.refused',
 ] as const;
 export type InternalEventType = (typeof internalEventTypes)[number];

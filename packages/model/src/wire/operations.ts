@@ -117,6 +117,8 @@ export const operations = {
   workflowForms: { route: 'GET /api/workflows/:workflow/forms', needs: 'viewer', input: 'WorkflowFormsQuery', args: ['pinned'], answer: 'WorkflowForms', summary: 'The source, compiled and pinned forms of a workflow' },
 
   providers: { route: 'GET /api/providers', needs: 'viewer', answer: 'ProviderList', summary: 'Model providers: their health, and until when they ask callers to wait' },
+  runSpend: { route: 'GET /api/runs/:run/usage', needs: 'viewer', answer: 'RunSpend', summary: 'What a run has spent so far, by node and model, and its latest calls' },
+  modelCall: { route: 'GET /api/runs/:run/calls/:call', needs: 'viewer', answer: 'ModelCall', summary: 'A call of a model: its request and answer, and what changed since the call before' },
   spending: { route: 'GET /api/usage', needs: 'viewer', input: 'SpendingQuery', answer: 'SpendingList', summary: 'Spending by day, model and directory' },
   recoveries: { route: 'GET /api/recoveries', needs: 'viewer', answer: 'RecoveryList', summary: 'Interrupted tool calls, and how the next start handled them' },
   dismissRecovery: { route: 'POST /api/recoveries/:call/dismiss', needs: 'operator', input: 'Empty', answer: 'Recovery', summary: 'Dismiss a recovery' },

@@ -5,7 +5,7 @@ import type { CallReport } from '../rate-limits/model-standing.ts';
 import type { ModelName } from '../rate-limits/rate-limits.ts';
 import type { StreamChunk } from '../stream/stream-chunk.ts';
 import type { TaskError } from '../tasks/task-error.ts';
-import type { Allowance } from '../usage/stop-check.ts';
+import type { Allowance, CallEstimate } from '../usage/stop-check.ts';
 import type { UsageRecord } from '../usage/usage.ts';
 import type { OwnToolDefinition, OwnToolPort } from './own-tools.ts';
 
@@ -86,11 +86,14 @@ export interface AgentSession {
   stream(kind: Exclude<StreamChunk['kind'], 'message'>, payload: Json): void;
   /**
    * Call before every model call: waits for the model's window and a free slot. `release` frees the slot and reports how the call went; if
-   * the provider refused it, all callers wait. Settles soon after the session's signal is aborted.
+   * the provider refused it, all callers wait. Settles soon after the session's signal is aborted. With an estimate, that much is reserved
+   * until `release`, which is called once the spending is recorded: a call that does not fit waits for others, or is stopped.
    */
-  admit(model: ModelName): Promise<CallAdmission>;
+  admit(model: ModelName, estimate?: CallEstimate): Promise<CallAdmission>;
   /** Records what a call spent; `call` is unique in the run, and the same if recorded again. */
   spend(usage: Omit<UsageRecord, 'node' | 'task' | 'at'>): Promise<void>;
+  /** Where the meter records calls of models. Without it, they are not metered. */
+  readonly calls?: CallLog;
   /** The person's answer, or undefined while there is none. Asking again does not open a second question. */
   decide(question: AgentQuestion): Promise<Resolution | undefined>;
   /** Like decide, but waits: the answer, or undefined once `ms` passed or the session's signal is aborted. */
@@ -99,7 +102,39 @@ export interface AgentSession {
   readonly own?: OwnToolPort | undefined;
 }
 
-type CallAdmission =
+/** The calls of models in a run's log. Every one is durable when it returns. */
+export interface CallLog {
+  /** A call is about to go to its model. */
+  began(call: BegunCall): Promise<void>;
+  /** What became of a call, with what it spent, if anything. */
+  ended(call: EndedCall, usage?: Omit<UsageRecord, 'node' | 'task' | 'at' | 'call'>): Promise<void>;
+  /** A call was refused at a limit. */
+  refused(call: CallOfModel & { readonly reason: string }): Promise<void>;
+}
+
+/** A call of a model. `call` is unique in its task. */
+export interface CallOfModel extends ModelName {
+  readonly call: string;
+}
+
+/** With the tokens and the cost that it may take. */
+interface BegunCall extends CallOfModel {
+  readonly input: number;
+  readonly output: number;
+  readonly costMicroUsd?: number | undefined;
+}
+
+interface EndedCall extends CallOfModel {
+  readonly outcome: 'answered' | 'refused' | 'cut';
+  readonly status?: number | undefined;
+  /** What the provider did not tell: it is estimated, or has no price. */
+  readonly unknown: readonly ('input' | 'output' | 'cost')[];
+  /** Blobs with what went to the model and came back. */
+  readonly request?: Digest | undefined;
+  readonly answer?: Digest | undefined;
+}
+
+export type CallAdmission =
   /** `left` is what the call may spend, if a limit applies. */
   | { readonly kind: 'go'; readonly left?: Allowance | undefined; release(report?: CallReport): void }
   /** A limit of the run or of a parent is reached. `waits` names what must happen first, if a person was asked. */

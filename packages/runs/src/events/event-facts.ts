@@ -135,6 +135,22 @@ export const eventFacts = {
   'run.collapsed': plain,
   'run.imported': plain,
   'usage.recorded': quiet,
+  'model.called': { ...quiet, words: ({ provider, model }) => `${provider}:${model} was called` },
+  'model.answered': {
+    ...quiet,
+    level: ({ outcome }) => (outcome === 'answered' ? 'debug' : 'warn'),
+    words: ({ provider, model, outcome, status, unknown }) => {
+      const how = status === undefined ? '' : ` with status ${status}`;
+      const lacks = unknown.length === 0 ? '' : `; its ${unknown.join(' and ')} is estimated`;
+      return `the call of ${provider}:${model} was ${outcome}${how}${lacks}`;
+    },
+  },
+  'model.refused': {
+    ...plain,
+    level: 'warn',
+    words: ({ provider, model, reason }) => `a call of ${provider}:${model} was refused: ${reason}`,
+    isShown: true,
+  },
 } as const satisfies { readonly [Type in InternalEventType]: EventFacts<EventOf<Type>> };
 
 /** Undefined for the contract's own events. */

@@ -41,6 +41,8 @@ const laterVersion = z.int().min(2);
 const taskFields = { task: taskId, node: nodeKey, iteration: z.int().nonnegative(), attempt: z.int().positive() };
 const handlerFields = { node: nodeKey, handler: text.min(1), frame: frameIndex, task: taskId.optional() };
 const callFields = { call: text.min(1), tool: text, node: nodeKey, task: taskId };
+/** A call of a model through the meter. */
+const modelFields = { call: text.min(1), node: nodeKey, task: taskId, provider: text.min(1), model: text.min(1) };
 const effectFields = { node: nodeKey, effect: text.min(1), frame: frameIndex };
 
 /**
@@ -166,6 +168,34 @@ export const internalEvent = z.discriminatedUnion('type', [
   /** Everything before came from a bundle: its run, its head, and who imported it. */
   of('run.imported', { run: runId, head: digest, bundle: digest, by: text }),
   of('usage.recorded', { call: text, node: nodeKey.optional(), task: taskId.optional() }),
+  /** A call is about to go to its model, and may take this many tokens. */
+  of('model.called', {
+    ...modelFields,
+    input: z.int().nonnegative(),
+    output: z.int().nonnegative(),
+    costMicroUsd: z.int().nonnegative().optional(),
+  }),
+  /** What became of it. Its spending was committed with it; what the provider did not tell is unknown, and was estimated. */
+  of('model.answered', {
+    ...modelFields,
+    outcome: z.enum(['answered', 'refused', 'cut', 'lost']),
+    status: z.int().optional(),
+    unknown: z.array(z.enum(['input', 'output', 'cost'])).readonly(),
+    /** Absent if it spent nothing. */
+    spent: z
+      .strictObject({
+        inputTokens: z.int().nonnegative(),
+        outputTokens: z.int().nonnegative(),
+        cachedTokens: z.int().nonnegative(),
+        costMicroUsd: z.int().nonnegative(),
+      })
+      .optional(),
+    /** Blobs with what went to the model and came back, if they were kept. */
+    request: digest.optional(),
+    answer: digest.optional(),
+  }),
+  /** A call was refused at a limit: it never went out. */
+  of('model.refused', { ...modelFields, reason: text }),
 ]);
 export type InternalEvent = z.infer<typeof internalEvent>;
 export type InternalEventType = InternalEvent['type'];

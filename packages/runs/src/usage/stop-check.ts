@@ -35,6 +35,15 @@ export interface Budgeted {
   readonly stopRequested: boolean;
 }
 
+/** The most that a call may spend. */
+export interface CallEstimate {
+  readonly tokens: number;
+  /** Undefined if the price is unknown. */
+  readonly costMicroUsd?: number | undefined;
+  /** The call can make do with whatever is left: it is told how much that is. */
+  readonly isAdaptable?: boolean | undefined;
+}
+
 export type StopVerdict =
   | { readonly kind: 'go'; readonly left?: Allowance }
   | {
@@ -59,6 +68,8 @@ export interface ReachedLimit {
   readonly allowed: number;
   /** Undefined if unknown. */
   readonly used?: number;
+  /** What a call may take that does not fit in what is left; absent if nothing is left. */
+  readonly wanted?: number;
 }
 
 /** Limits on a whole run. The retry limit applies to each task. */
@@ -104,6 +115,55 @@ export function checkStop(path: readonly Budgeted[]): StopVerdict {
     }
   }
   return Object.keys(left).length === 0 ? { kind: 'go' } : { kind: 'go', left };
+}
+
+type RoomVerdict =
+  | StopVerdict
+  /** The call fits only if calls under way spend less than they may. */
+  | { readonly kind: 'wait' };
+
+/**
+ * Whether a call fits in what is left, besides what calls under way may spend: no number of parallel calls passes a limit together. A call
+ * that would not fit even without them is stopped at its limit.
+ */
+export function checkRoom(
+  path: readonly (Budgeted & { readonly reserved: CallEstimate })[],
+  wanted: CallEstimate,
+): RoomVerdict {
+  const verdict = checkStop(path);
+  if (verdict.kind === 'stop') return verdict;
+  let { left } = verdict;
+  let mustWait = false;
+  for (const { run, limits, spent, reserved } of path) {
+    const checks = [
+      {
+        ...({ condition: 'tokens', name: 'maxTotalTokens', unit: 'tokens' } as const),
+        used: (spent?.inputTokens ?? 0) + (spent?.outputTokens ?? 0),
+        reserved: reserved.tokens,
+        wanted: wanted.isAdaptable === true ? 1 : wanted.tokens,
+      },
+      {
+        ...({ condition: 'cost', name: 'maxCostMicroUsd', unit: 'millionths of a dollar' } as const),
+        used: spent?.costMicroUsd ?? 0,
+        reserved: reserved.costMicroUsd ?? 0,
+        wanted: wanted.isAdaptable === true ? 1 : (wanted.costMicroUsd ?? Number.POSITIVE_INFINITY),
+      },
+    ];
+    for (const { condition, name, unit, used, reserved: held, wanted: more } of checks) {
+      const allowed = limits[name];
+      if (allowed === undefined) continue;
+      if (used + more > allowed) {
+        const amount = Number.isFinite(more) ? String(more) : 'an unknown number';
+        const reason = `Run ${run} used ${used} of its ${allowed} ${unit}, and the next call may take ${amount}.`;
+        const known = Number.isFinite(more) ? { wanted: more } : {};
+        return { kind: 'stop', run, condition, reason, reached: { name, allowed, used, ...known } };
+      }
+      if (used + held + more > allowed) mustWait = true;
+      left = allowance(left ?? {}, condition, allowed - used - held);
+    }
+  }
+  if (mustWait) return { kind: 'wait' };
+  return left === undefined ? { kind: 'go' } : { kind: 'go', left };
 }
 
 /** The smallest allowance on the path to the root. */

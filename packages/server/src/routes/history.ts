@@ -1,12 +1,22 @@
 import { type AllRuns, readTree, taskView } from '@signalbox/app/all-runs';
-import { nodeKey, type RunHost, runDiff, taskId } from '@signalbox/app/host';
+import { nodeKey, type RunHost, runCall, runDiff, runSpend, taskId } from '@signalbox/app/host';
 import { type ErrorEnvelope, err, type FrameState, failure, type Json, json, ok, type RunId } from '@signalbox/model';
 import * as z from 'zod';
 import type { Serving } from '../http/handlers.ts';
 import { unknownFrame, unknownRun } from './known-run.ts';
 import { badCursor, cutPage, listed, MANY } from './paging.ts';
 
-type Reads = 'events' | 'frames' | 'tree' | 'state' | 'transitions' | 'tasks' | 'stream' | 'diff';
+type Reads =
+  | 'runSpend'
+  | 'modelCall'
+  | 'events'
+  | 'frames'
+  | 'tree'
+  | 'state'
+  | 'transitions'
+  | 'tasks'
+  | 'stream'
+  | 'diff';
 
 const DEFAULT_LIMIT = 200;
 
@@ -16,6 +26,9 @@ export function historyHandlers(
   all: Pick<AllRuns, 'events'>,
 ): Serving<Reads> {
   return {
+    runSpend: async ({ run }) => ok(await runSpend(reader, run)),
+    modelCall: ({ run, call }) => runCall(reader, blobs, run.id, call),
+
     async events({ run: { id } }, { from = 0, limit = DEFAULT_LIMIT, view = 'contract' }) {
       const found = await all.events(id, { from, limit, view });
       if (!found.ok) return found;

@@ -8,6 +8,7 @@ import {
   type Result,
   readOwner,
 } from '@signalbox/app/host';
+import { lazyMeterServer } from '../serving/meter-server.ts';
 import { ownPlanRoots } from '../serving/own-plan-roots.ts';
 import { lazyTurnServer } from '../serving/turn-server.ts';
 import { localOwner } from './local-owner.ts';
@@ -36,7 +37,8 @@ export async function openOwner(options: OwnerOptions): Promise<Result<RunOwner,
   const { dataDirectory, machine, warm = false } = options;
   for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
     const turns = lazyTurnServer(machine.timers);
-    const home = await openHome({ ...options, planRoots: ownPlanRoots(), threads: { warm }, turns });
+    const surfaces = { turns, meter: lazyMeterServer() };
+    const home = await openHome({ ...options, planRoots: ownPlanRoots(), threads: { warm }, ...surfaces });
     if (home.ok) return { ok: true, value: localOwner(home.value, dataDirectory, machine) };
     if (home.error.code !== 'store/owned') return home;
     const url = readOwner(dataDirectory)?.url;

@@ -25,6 +25,7 @@ import { tellAhead } from '../storage/tell-ahead.ts';
 import { tellStorage } from '../storage/tell-storage.ts';
 import type { Terminal } from '../terminal.ts';
 import { workflowPlaces } from '../workflow/workflow-places.ts';
+import { lazyMeterServer } from './meter-server.ts';
 import { ownPlanRoots } from './own-plan-roots.ts';
 import { startOwnServer } from './own-server.ts';
 import { lazyTurnServer } from './turn-server.ts';
@@ -65,6 +66,7 @@ export async function openServing(
     resumeOnAnswer: true,
     isRehearsal,
     turns: lazyTurnServer(machine.timers),
+    meter: lazyMeterServer(),
   });
   if (!home.ok) return home;
   const { host, close } = home.value;

@@ -235,8 +235,41 @@ async function toolRequest({ url, headers: own }: ToolServer, method: string, pa
   return (await fetch(url, { method: 'POST', headers, body })).text();
 }
 
+/** The status of one call of the model, streamed to its end; 0 if the connection broke. */
+async function modelStatus({
+  key,
+  model = 'claude-sonnet-5-5',
+}: Extract<EchoStep, { readonly do: 'callModel' }>): Promise<number> {
+  const headers = {
+    'content-type': 'application/json',
+    'x-api-key': key ?? process.env.ANTHROPIC_API_KEY ?? '',
+    'anthropic-version': '2023-06-01',
+  };
+  const messages = [{ role: 'user', content: 'Say something.' }];
+  const body = JSON.stringify({ model, max_tokens: 100, stream: true, messages });
+  try {
+    const answer = await fetch(`${process.env.ANTHROPIC_BASE_URL}/v1/messages`, { method: 'POST', headers, body });
+    await answer.text();
+    return answer.status;
+  } catch {
+    return 0;
+  }
+}
+
 async function one(step: EchoStep, turn: Turn): Promise<void> {
   switch (step.do) {
+    case 'callModel': {
+      const { times = 1, atOnce = 1 } = step;
+      const statuses = await Promise.all(
+        Array.from({ length: atOnce }, async () => {
+          const found: number[] = [];
+          for (let time = 0; time < times; time++) found.push(await modelStatus(step));
+          return found;
+        }),
+      );
+      say(statuses.flat().join(' '));
+      return;
+    }
     case 'callTool':
       say(await toolAnswer(step.name, step.input));
       return;

@@ -45,6 +45,15 @@ export type EchoStep =
     }
   /** Calls a tool of the first MCP server that it was offered, and says what came of it. */
   | { readonly do: 'callTool'; readonly name: string; readonly input: object }
+  /** Calls the model at `ANTHROPIC_BASE_URL`, as often in a row and so many at once, and says with which statuses it was answered. */
+  | {
+      readonly do: 'callModel';
+      readonly times?: number;
+      readonly atOnce?: number;
+      /** Another key than its own. */
+      readonly key?: string;
+      readonly model?: string;
+    }
   | { readonly do: 'cost'; readonly amount: number; readonly currency?: string }
   /** The tokens that it reports with the answer to the prompt. */
   | { readonly do: 'tokens'; readonly inputTokens: number; readonly outputTokens: number }

@@ -185,6 +185,18 @@ const ours: { readonly [Type in InternalEventType]: readonly [fields: object, to
     { call: 'c', node },
     { type: 'node.progress', nodeId, summary: 'used a model' },
   ],
+  'model.called': [
+    { call: 'c', node, task, provider: 'p', model: 'm', input: 1, output: 2 },
+    { type: 'node.progress', nodeId, summary: 'called p:m' },
+  ],
+  'model.answered': [
+    { call: 'c', node, task, provider: 'p', model: 'm', outcome: 'cut', unknown: ['output'] },
+    { type: 'node.progress', nodeId, summary: 'p:m: cut' },
+  ],
+  'model.refused': [
+    { call: 'c', node, task, provider: 'p', model: 'm', reason: 'no more' },
+    { type: 'node.progress', nodeId, summary: 'was refused a call of p:m' },
+  ],
 };
 
 const decision = {

@@ -168,6 +168,12 @@ export function contractEventOfPlan(event: AnyEvent, facts: PlanFacts): RunEvent
     }
     case 'usage.recorded':
       return progress(event.node, 'used a model');
+    case 'model.called':
+      return progress(event.node, `called ${event.provider}:${event.model}`);
+    case 'model.answered':
+      return progress(event.node, `${event.provider}:${event.model}: ${event.outcome}`);
+    case 'model.refused':
+      return progress(event.node, `was refused a call of ${event.provider}:${event.model}`);
     default:
       return unreachable(event);
   }

@@ -1,0 +1,2 @@
+export { limitWindows } from './limit-windows.ts';
+export { costMicroUsd, LIST_PRICES, type Price, type Prices, priceOf } from './prices.ts';

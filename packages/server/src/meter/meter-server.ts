@@ -1,0 +1,270 @@
+import {
+  createServer,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { MeterDoor, MeterEdge, MeteredCall, MeterPlace } from '@signalbox/app/host';
+import { errorCode } from './error-code.ts';
+import { createBytePool, readBody } from './request-body.ts';
+import { headersOf, passedOn, presentedKey, withKey } from './request-headers.ts';
+
+export interface MeterServerOptions {
+  /** Called with whatever was thrown while a request was answered. */
+  readonly onFault?: ((thrown: unknown) => void) | undefined;
+  /** Bytes of requests that are held at once; others are not read until there is room. */
+  readonly heldBytes?: number;
+}
+
+const LOOPBACK = '127.0.0.1';
+const HELD_BYTES = 256 * 1024 * 1024;
+
+/**
+ * The gateway through which agents call their models.
+ *
+ * 1. Each attempt has a port of its own, on loopback. Only its own keys let in there, and only while it is under way; a request that a web page
+ *    sends is refused.
+ * 2. What an agent and its provider say to each other is passed on byte by byte, as it comes: only the key is replaced. A slow reader slows the
+ *    provider down, so memory is bounded.
+ * 3. The bytes that end an answer are held until what it spent is committed. If it cannot be, the connection is cut.
+ */
+export function createMeterServer({
+  onFault = () => undefined,
+  heldBytes = HELD_BYTES,
+}: MeterServerOptions = {}): MeterEdge {
+  const pool = createBytePool(heldBytes);
+  const agents = { 'http:': new HttpAgent({ keepAlive: true }), 'https:': new HttpsAgent({ keepAlive: true }) };
+  const places = new Set<MeterPlace>();
+
+  async function listen(door: MeterDoor): Promise<MeterPlace> {
+    let port = 0;
+    const server = createServer({ headersTimeout: 10_000, requestTimeout: 120_000 }, (request, response) => {
+      serve(request, response).catch(thrown => {
+        onFault(thrown);
+        response.destroy();
+      });
+    });
+
+    async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      const { method = 'GET', url = '/' } = request;
+      const at = new URL(url, `http://${LOOPBACK}`);
+      const asked = { method, path: at.pathname };
+      const away = (status: number, why: string, key?: string) => {
+        door.turnedAway(asked, why, key);
+        refuse(response, status, { error: { type: 'permission_error', message: `Signalbox: ${why}` } });
+      };
+      if (request.headers.host !== `${LOOPBACK}:${port}` || request.headers.origin !== undefined)
+        return away(403, 'this address is for agents that Signalbox started');
+      const key = presentedKey(request.headers, at.searchParams);
+      const holder = key === undefined ? undefined : door.holder(key);
+      if (key === undefined || holder === undefined)
+        return away(401, 'the key is missing or wrong, or its attempt has ended', key);
+      const body = await readBody(request, pool);
+      if (body === undefined) return away(413, 'the request is too large');
+      let sent = false;
+      try {
+        const headers = headersOf(request.headers);
+        const verdict = await holder.ask({ ...asked, headers, body: body.bytes });
+        if (verdict.kind === 'refuse') return refuse(response, verdict.status, verdict.body);
+        const { call } = verdict;
+        const target = new URL(holder.upstream + withKey(url, key, holder.real));
+        sent = true;
+        await pass({ request, response, target, call, key, real: holder.real, bytes: body.bytes, done: body.release });
+      } finally {
+        if (!sent) body.release();
+      }
+    }
+
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, LOOPBACK, resolve);
+    });
+    port = (server.address() as AddressInfo).port;
+    // Waiting for agents is no reason to stay alive.
+    server.unref();
+    const place: MeterPlace = {
+      url: `http://${LOOPBACK}:${port}`,
+      async close() {
+        places.delete(place);
+        const closed = new Promise<void>(resolve => server.close(() => resolve()));
+        server.closeAllConnections();
+        await closed;
+      },
+    };
+    places.add(place);
+    return place;
+  }
+
+  function pass({ request, response, target, call, key, real, bytes, done }: Passage): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    const isSecure = target.protocol === 'https:';
+    const outgoing = (isSecure ? httpsRequest : httpRequest)(target, {
+      agent: agents[isSecure ? 'https:' : 'http:'],
+      method: request.method ?? 'GET',
+      headers: [...passedOn(request.rawHeaders, { host: target.host, key, real })],
+      setHost: false,
+    });
+    let isOver = false;
+    let isConnected = false;
+    outgoing.once('socket', socket => {
+      isConnected = !socket.connecting;
+      socket.once('connect', () => {
+        isConnected = true;
+      });
+    });
+    /** Counts what came, and ends both sides. */
+    const cut = (): void => {
+      if (isOver) return;
+      isOver = true;
+      outgoing.destroy();
+      const settled = call?.settle('cut') ?? Promise.resolve();
+      settled
+        .finally(() => response.destroy())
+        .then(
+          () => over.resolve(),
+          thrown => over.reject(thrown),
+        );
+    };
+    call?.signal.addEventListener('abort', cut, { once: true });
+    response.once('close', () => {
+      if (!response.writableFinished) cut();
+    });
+    outgoing.once('error', cause => {
+      done();
+      if (isOver || response.headersSent) return cut();
+      isOver = true;
+      const settled = call?.settle(isConnected ? 'cut' : 'unreached') ?? Promise.resolve();
+      settled.then(() => {
+        refuse(response, 502, {
+          error: { type: 'api_error', message: `Signalbox: the provider cannot be reached (${errorCode(cause)}).` },
+        });
+        over.resolve();
+      }, over.reject);
+    });
+    outgoing.once('finish', done);
+    outgoing.once('close', done);
+    outgoing.once('response', answer => {
+      call?.answered(answer.statusCode ?? 502, headersOf(answer.headers));
+      response.sendDate = false;
+      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [...passedOn(answer.rawHeaders)]);
+      // At once, and as the bytes that they are: to flush them alone, Node encodes them again.
+      response.write(Buffer.alloc(0));
+      flow(answer, response, call, cut).then(
+        () => {
+          isOver = true;
+          call?.signal.removeEventListener('abort', cut);
+          over.resolve();
+        },
+        thrown => {
+          cut();
+          over.reject(thrown);
+        },
+      );
+    });
+    if (call?.signal.aborted === true) cut();
+    outgoing.end(bytes);
+    return over.promise;
+  }
+
+  return {
+    listen,
+    async close() {
+      await Promise.all([...places].map(place => place.close()));
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+}
+
+interface Passage {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly target: URL;
+  readonly call: MeteredCall | undefined;
+  readonly key: string;
+  readonly real: string;
+  readonly bytes: Buffer;
+  /** The request is sent: its bytes are needed no more. */
+  done(): void;
+}
+
+/**
+ * Passes an answer on. Its only suspensions are a reader that is slow and the commit before its end. An answer that is no stream ends with its last
+ * byte, so one chunk of it is always held back.
+ */
+function flow(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  call: MeteredCall | undefined,
+  cut: () => void,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const isHeldBack = call !== undefined && !/^text\/event-stream/i.test(answer.headers['content-type'] ?? '');
+  let held: Buffer | undefined;
+  /** What the next bytes wait for. An answer may end meanwhile. */
+  let holding: Promise<unknown> = Promise.resolve();
+
+  const write = (chunk: Buffer): void => {
+    if (response.write(chunk)) return;
+    answer.pause();
+    response.once('drain', () => answer.resume());
+  };
+  const pass = (chunk: Buffer): void => {
+    if (!isHeldBack) write(chunk);
+    else if (held !== undefined) write(held);
+    if (isHeldBack) held = chunk;
+  };
+  const afterCommit = (chunk: Buffer): void => {
+    answer.pause();
+    holding = (call?.settle('ended') ?? Promise.resolve()).then(() => {
+      answer.resume();
+      pass(chunk);
+    });
+    holding.catch(reject);
+  };
+
+  answer.on('data', (chunk: Buffer) => {
+    const taken = call?.take(chunk) ?? false;
+    if (taken === false) return pass(chunk);
+    if (taken === true) return afterCommit(chunk);
+    answer.pause();
+    holding = taken.then(isLast => {
+      answer.resume();
+      if (!isLast) return pass(chunk);
+      afterCommit(chunk);
+      return holding;
+    });
+    holding.catch(reject);
+  });
+  answer.once('end', () => {
+    const settled = holding.then(() => call?.settle('ended'));
+    settled.then(() => {
+      if (held !== undefined) response.write(held);
+      response.end(resolve);
+    }, reject);
+  });
+  // Cut by the provider: the agent sees it as it happened.
+  const lost = () => {
+    if (answer.complete) return;
+    cut();
+    resolve();
+  };
+  answer.once('error', lost);
+  answer.once('close', lost);
+  response.once('close', resolve);
+  return promise;
+}
+
+function refuse(response: ServerResponse, status: number, body: object): void {
+  if (response.headersSent || response.destroyed) return void response.destroy();
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    // Vendors' packages repeat no request that says so.
+    'x-should-retry': 'false',
+  });
+  response.end(text);
+}
