@@ -128,7 +128,7 @@ describe('layerProblems', () => {
     [
       'the testkit outside the demo',
       source('app/src/wiring.ts', `import { lossyDisk } from '@signalbox/testkit';`),
-      'packages/app/src/wiring.ts:1 imports @signalbox/testkit; of all sources only packages/app/src/demo/ and packages/app/src/agent-doctor/ may',
+      'packages/app/src/wiring.ts:1 imports @signalbox/testkit; of all sources only packages/app/src/demo/ and packages/app/src/agent-doctor/ and packages/app/src/testing/ may',
     ],
     [
       'the platform in the journal outside its files',
