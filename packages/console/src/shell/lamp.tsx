@@ -52,5 +52,11 @@ const forms: Record<Signal, React.ReactNode> = {
       <path d="m5.8 5.8 4.4 4.4m0-4.4-4.4 4.4" className="lamp-cut" />
     </>
   ),
+  person: (
+    <>
+      <circle cx="8" cy="5.2" r="2.6" className="lamp-fill" />
+      <path d="M3.2 13.5a4.8 4.8 0 0 1 9.6 0z" className="lamp-fill" />
+    </>
+  ),
   skipped: <path d="M3.5 8h9" className="lamp-line" strokeDasharray="2 2" />,
 };

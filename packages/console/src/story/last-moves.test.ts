@@ -47,10 +47,10 @@ describe('recent activity', () => {
     expect(moves.map(({ signal, who, words }) => [signal, who, words])).toEqual([
       ['working', undefined, 'started'],
       ['held', undefined, 'failed and is retried: nobody answers'],
-      ['waiting', undefined, 'the model is busy; it is called again automatically'],
+      ['held', undefined, 'the model is busy; it is called again automatically'],
       ['working', undefined, 'continued'],
       ['waiting', undefined, 'wants to change files'],
-      ['waiting', 'ada', 'canceled it'],
+      ['person', 'ada', 'canceled it'],
       ['skipped', undefined, 'canceled'],
     ]);
   });

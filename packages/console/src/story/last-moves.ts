@@ -1,4 +1,4 @@
-import type { WireEvent } from '@signalbox/model';
+import { textOf, type WireEvent } from '@signalbox/model';
 import { actWords } from './act-words.ts';
 import { reasonWords } from './reason-words.ts';
 import { doerOf, nodeStanding, type Signal, statusOf } from './words.ts';
@@ -41,10 +41,10 @@ type Told = Pick<Move, 'signal' | 'words'> & Partial<Pick<Move, 'who'>>;
 
 function toldOf(event: WireEvent, changes: () => readonly WireEvent[]): Told | undefined {
   const act = actWords(event);
-  if (act !== undefined) return { signal: 'waiting', who: doerOf(event) ?? 'somebody', words: act };
+  if (act !== undefined) return { signal: 'person', who: doerOf(event) ?? 'somebody', words: act };
   switch (event.type) {
     case 'node.status':
-      return { signal: nodeStanding(statusOf(event.to)).signal, words: statusWords(event) };
+      return { signal: nodeStanding(statusOf(event.to), textOf(event.blockReason)).signal, words: statusWords(event) };
     case 'state.changed':
       return { signal: 'next', words: changeWords(changes()) };
     case 'handler.failed':

@@ -25,7 +25,7 @@ describe('times', () => {
   });
 });
 
-it('[P282] of a wait for a time name the time, and ask nobody', () => {
+it('[P282] [K188] of a wait for a time name the time, and ask nobody', () => {
   const until = '2026-03-10T15:00:00.000Z';
   const run = (openDecisions: number) => ({ record: { status: 'running' }, openDecisions, until }) as RunSummary;
   expect(untilWords(until)).toMatch(/^waits until 2026-03-1\d \d\d:\d\d:00$/);
@@ -33,7 +33,7 @@ it('[P282] of a wait for a time name the time, and ask nobody', () => {
   expect(runStanding(run(1))).toEqual({ signal: 'waiting', word: 'working, needs you' });
   expect(reasonWords(`timer:${until}`)).toBe(untilWords(until));
   expect(nodeStanding('blocked', `timer:${until}`)).toEqual({ signal: 'held', word: 'waits' });
-  expect(nodeStanding('blocked', 'rate_limit')).toEqual({ signal: 'waiting', word: 'blocked' });
+  expect(nodeStanding('blocked', 'rate_limit')).toEqual({ signal: 'held', word: 'blocked' });
 });
 
 it('[A916] of what its process left behind say that it was interrupted', () => {

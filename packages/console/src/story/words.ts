@@ -9,8 +9,8 @@ import {
 } from '@signalbox/model';
 import type { Settings } from '../settings/read-settings.ts';
 
-/** What a lamp shows: one status per thing. */
-export type Signal = 'idle' | 'next' | 'working' | 'waiting' | 'held' | 'done' | 'failed' | 'skipped';
+/** What a lamp shows: one status per thing. `waiting` needs the person who looks, and nothing else does; `person` is what a person did. */
+export type Signal = 'idle' | 'next' | 'working' | 'waiting' | 'held' | 'done' | 'failed' | 'skipped' | 'person';
 
 export interface Standing {
   readonly signal: Signal;
@@ -62,6 +62,9 @@ const nodeStandings: Record<NodeStatus, Standing> = {
 export function nodeStanding(status: NodeStatus, reason?: string | undefined): Standing {
   if (isDenied(reason)) return { signal: 'failed', word: 'denied' };
   if (reason === 'interrupted') return { signal: 'held', word: 'interrupted' };
+  // It goes on by itself: what needs a person looks different.
+  if (status === 'blocked' && (reason === 'rate_limit' || reason === 'sub_plan_paused'))
+    return { signal: 'held', word: 'blocked' };
   return timerDue(reason) === undefined ? nodeStandings[status] : { signal: 'held', word: 'waits' };
 }
 
