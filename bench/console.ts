@@ -56,7 +56,7 @@ function benchSize(): void {
   };
   for (const name of [...named, ...first]) take(name);
   const bytes = [...loaded].reduce((sum, name) => sum + gzipSync(readFileSync(path.join(assets, name))).length, 0);
-  goal('first load, kB of JavaScript after gzip', bytes / 1000, 350, { files: loaded.size });
+  goal('first load, kB of JavaScript after gzip', bytes / 1000, 200, { files: loaded.size });
 }
 
 interface Pages {

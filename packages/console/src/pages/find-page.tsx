@@ -13,8 +13,8 @@ import { type Since, sinces } from '../story/runs-search.ts';
 const route = getRouteApi('/find');
 const PAGE = 30;
 const HOURS: Readonly<Record<Since, number>> = { hour: 1, day: 24, week: 168 };
-/** No kind is counted further. */
-const MOST_COUNTED = 500;
+/** The newest so many are counted. */
+const MOST_COUNTED = 2_000;
 
 /** One search over everything. The address has it all, so that it can be saved and shared. */
 export function FindPage() {
@@ -87,7 +87,7 @@ export function FindPage() {
               onClick={() => toggle(kind)}
             >
               {kindWords[kind][1]}
-              {data !== undefined && searched !== '' && <span className="count"> {countOf(data.counts[kind])}</span>}
+              {data !== undefined && searched !== '' && <span className="count"> {countOf(data.counts, kind)}</span>}
             </button>
           ))}
           <select
@@ -156,8 +156,9 @@ export function FindPage() {
   );
 }
 
-function countOf(count = 0): string {
-  return count >= MOST_COUNTED ? `${MOST_COUNTED}+` : String(count);
+function countOf(counts: Readonly<Partial<Record<FindKind, number>>>, kind: FindKind): string {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return `${counts[kind] ?? 0}${all >= MOST_COUNTED ? '+' : ''}`;
 }
 
 function nameOf({ q, kinds = [], since, run }: FindPlace): string {

@@ -42,7 +42,7 @@ export const foundThing = z.object({
 });
 export type FoundThing = z.infer<typeof foundThing>;
 
-/** `counts` are of all results by kind, whichever kinds were asked for. */
+/** `counts` are of the newest 2,000 results by kind, whichever kinds were asked for. */
 export const foundList = z.object({
   found: z.array(foundThing).readonly(),
   counts: z.partialRecord(findKind, z.int().nonnegative()),
