@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { given } from '../given.ts';
 import type { LiveConsole } from './live-console.ts';
-import { faultsOf, type LivePage, openLivePage, untilStatus } from './live-page.ts';
+import { faultsOf, type LivePage, openLivePage, untilNews, untilStatus } from './live-page.ts';
 
 /** The tasks of a day, each with the clicks that it takes. */
 let at: LivePage;
@@ -22,9 +22,10 @@ beforeAll(async () => {
   first = await start({ checks: 2 });
   const [asked] = given(await live.client.decisions({ run: first })).approvals;
   given(await live.client.resolve(asked?.approvalId as ApprovalId, { status: 'approved' }));
-  await expect
-    .poll(async () => given(await live.client.decisions({ run: first })).approvals[0]?.decision.node)
-    .toBe('rollout');
+  await untilNews(live.client, first, news => {
+    const open = news.kind === 'decisions' ? news.decisions : news.kind === 'state' ? news.snapshot.decisions : [];
+    return open.some(({ decision }) => decision.node === 'rollout');
+  });
   second = await start({ checks: 3 });
 });
 afterAll(() => at?.close());
