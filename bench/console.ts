@@ -1,13 +1,14 @@
 /**
  * The console in Chromium next to an empty React page, one JSON line a figure. Build it first: `npm run build`.
  *
- *   node bench/console.ts [part ...] [--rounds N]        parts: size open scrub
+ *   node bench/console.ts [part ...] [--rounds N]        parts: size open scrub transcript
  *
  * size     what the first load takes, in bytes of JavaScript after gzip
  * open     the page of a run with 10,000 frames and 5,000 nodes, until it answers to a click, next to a page of React that shows
  *          one button
  * scrub    the longest that the page stands still while the slider passes the frames of that run, and the longest that its own
  *          work takes at a stretch, which a machine that is busy with something else does not change as much
+ * transcript  an agent's transcript of 2,000 messages, until the first is drawn, and the longest frame while it is scrolled to its end
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -23,11 +24,12 @@ import type { RunId, Timestamp } from '@signalbox/model';
 import { startServer } from '@signalbox/server';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import { frame, hashOf, interval, key, newRun, set, startRun } from '../packages/runs/test/builders.ts';
+import { at, frame, hashOf, interval, key, newRun, set, startRun, task } from '../packages/runs/test/builders.ts';
 import { launchBrowser } from '../test/browser/chromium.ts';
 
 const FRAMES = 10_000;
 const NODES = 5_000;
+const MESSAGES = 2_000;
 const TOKEN = 'a-token-of-this-bench';
 const dist = fileURLToPath(new URL('../packages/console/dist/', import.meta.url));
 
@@ -40,6 +42,7 @@ const wanted = (part: string) => positionals.length === 0 || positionals.include
 
 if (wanted('size')) benchSize();
 if (wanted('open') || wanted('scrub')) await withPages(benchPages);
+if (wanted('transcript')) await withPages(benchTranscript);
 
 /** The page, what it loads at once, and what the first page of all loads. */
 function benchSize(): void {
@@ -57,6 +60,48 @@ function benchSize(): void {
   for (const name of [...named, ...first]) take(name);
   const bytes = [...loaded].reduce((sum, name) => sum + gzipSync(readFileSync(path.join(assets, name))).length, 0);
   goal('first load, kB of JavaScript after gzip', bytes / 1000, 200, { files: loaded.size });
+}
+
+async function benchTranscript({ browser, run, empty }: Pages): Promise<void> {
+  const opened: number[] = [];
+  const scrolled: number[] = [];
+  const floors: number[] = [];
+  const place = run.replace('#', '?node=writer#');
+  for (let round = 0; round <= rounds; round += 1) {
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    const floor = await timed(async () => {
+      await page.goto(empty);
+      await page.getByRole('button', { name: 'pressed 0' }).waitFor();
+    });
+    const box = page.getByRole('region', { name: 'Transcript' });
+    const own = await timed(async () => {
+      await page.goto(place);
+      await box.getByText('This is message 0.').waitFor();
+    });
+    const longest = await page.evaluate<number>(`new Promise(resolve => {
+      const box = document.querySelector('.transcript-box');
+      let last = performance.now(), longest = 0, step = 0;
+      const tick = now => {
+        longest = Math.max(longest, now - last);
+        last = now;
+        box.scrollTop = (step / 120) * (box.scrollHeight - box.clientHeight);
+        if (step++ < 120) requestAnimationFrame(tick); else resolve(longest);
+      };
+      requestAnimationFrame(tick);
+    })`);
+    await box.getByText(`This is message ${MESSAGES - 1}.`).waitFor();
+    // The first round warms the server and the disk.
+    if (round > 0) {
+      floors.push(floor);
+      opened.push(own);
+      scrolled.push(longest);
+    }
+    await page.close();
+  }
+  goal('a transcript of 2,000 messages is open, ms', median(opened), 1_000, {
+    emptyReactPage: Math.round(median(floors)),
+    longestFrameWhileScrolling: Math.round(median(scrolled)),
+  });
 }
 
 interface Pages {
@@ -187,6 +232,14 @@ async function longRun(dataDirectory: string, machine: Machine): Promise<RunId> 
       source,
       data: { name: `Phase ${index}` },
     })),
+    {
+      id: 'writer',
+      kind: 'agent',
+      parent: 'phase-0',
+      index: NODES,
+      source,
+      data: { label: 'Writer', prompt: 'Write.' },
+    },
     ...Array.from({ length: NODES - phases - 1 }, (_, index) => ({
       id: `task-${index}`,
       kind: 'task',
@@ -219,6 +272,20 @@ async function longRun(dataDirectory: string, machine: Machine): Promise<RunId> 
       ],
     });
   }
+  const work = task(writer.run, { node: key('writer'), status: 'running', startedAt: at(1) });
+  await writer.write({ at: now(), tasks: [work] });
+  const usage = { inputTokens: 900, outputTokens: 40, costMicroUsd: 120, wallMs: 800 };
+  const message = (index: number) => ({
+    ...{ v: 1, kind: 'assistant', usage },
+    content: [{ type: 'text', text: `This is message ${index}.\n\n- one **thing**\n- another \`thing\`` }],
+  });
+  for (let from = 0; from < MESSAGES; from += 100) {
+    const stream = Array.from({ length: 100 }, (_, offset) => ({
+      ...{ task: work.id, index: from + offset, kind: 'message' as const, payload: message(from + offset), at: now() },
+    }));
+    await writer.write({ at: now(), stream });
+  }
+  await writer.write({ at: now(), tasks: [{ ...work, status: 'done', endedAt: at(2), result: 'written' }] });
   owned.value.close();
   return writer.run;
 }

@@ -88,7 +88,7 @@ describe('a run from its start to its end', () => {
     await page.waitForURL(/node=changelog&look=tools/);
     const address = page.url();
     await page.reload();
-    await page.getByText('read_file').waitFor();
+    await page.getByRole('region', { name: 'Inspector' }).getByRole('article', { name: 'Read CHANGES.md' }).waitFor();
     await expect.poll(() => page.url()).toBe(address);
   });
 
@@ -177,7 +177,7 @@ describe('a run from its start to its end', () => {
     await after.waitFor();
     expect(await before.innerText()).not.toContain('2.4.0');
     await expect.poll(() => after.innerText()).toContain('- The export is twice as fast.');
-    await page.getByRole('region', { name: 'What led here' }).getByText('I look at the change log as it is.').waitFor();
+    await page.getByRole('region', { name: 'Context' }).getByText('I look at the change log as it is.').waitFor();
     const { approvals } = given(await live.client.decisions());
     const run = approvals[0]?.runId as RunId;
     const failed = until(run, 'failed');
@@ -264,7 +264,7 @@ describe('actions of a person', () => {
     await page.getByRole('menuitem', { name: 'Terminate' }).click();
     const doIt = page.getByRole('dialog').getByRole('button', { name: 'Terminate' });
     await expect.poll(() => doIt.isDisabled()).toBe(true);
-    await page.getByLabel('I understand that this cannot be undone').check();
+    await page.getByLabel('I understand').check();
     await doIt.click();
     await status('stopped');
   });
@@ -309,8 +309,9 @@ describe('actions of a person', () => {
     // Its run goes on, and may ask its next question at once.
     await item(first ?? null).waitFor({ state: 'detached' });
     for (const other of others) await item(other).getByRole('checkbox').check();
-    await page.getByRole('button', { name: 'Deny 2' }).click();
-    await page.getByRole('button', { name: 'Deny 2' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Deny 2…' }).click();
+    await page.getByRole('button', { name: 'Deny 2', exact: true }).click();
+    await page.getByRole('button', { name: 'Deny 2…' }).waitFor({ state: 'detached' });
     const answers = async () => {
       const { approvals } = given(await live.client.decisions({ status: 'answered' }));
       return approvals.map(({ decision }) => decision.resolution?.resolutionType ?? 'none').sort();
@@ -356,8 +357,8 @@ describe('actions of a person', () => {
     await until(id, 'completed');
     await open(`/runs/${id}?tab=files`);
     const file = page.getByRole('region', { name: 'CHANGES.md' });
-    await file.getByText('+# All of it is new').waitFor();
-    await file.getByText('-- The export keeps its order.').waitFor();
+    await file.getByRole('cell', { name: '# All of it is new' }).waitFor();
+    await file.getByRole('cell', { name: '- The export keeps its order.' }).waitFor();
     await tab('Artifacts');
     await page.getByRole('article', { name: 'Release notes' }).locator('strong').getByText('searched').waitFor();
     await open('/artifacts');
@@ -417,14 +418,12 @@ describe('actions of a person', () => {
     await until(id, 'waiting');
     const { approvals } = given(await live.client.decisions({ run: id }));
     await live.client.resolve(approvals[0]?.approvalId as ApprovalId, { status: 'approved' });
-    await open(`/runs/${id}?node=changelog&look=tools`);
+    await open(`/runs/${id}?node=changelog&look=tools&tab=now`);
     await page.getByRole('button', { name: 'A tenth first' }).waitFor();
     expect(readFileSync(changes, 'utf8')).toContain('2.4.0');
-    await page.getByText('edit_file').click();
     await page.getByRole('button', { name: 'Undo…' }).click();
     const dialog = page.getByRole('dialog');
     await expect.poll(() => dialog.innerText()).toContain('CHANGES.md');
-    await dialog.getByLabel('I understand').check();
     await dialog.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('undone').waitFor();
     await expect.poll(() => readFileSync(changes, 'utf8')).toBe(before);
@@ -438,11 +437,13 @@ describe('actions of a person', () => {
     await until(id, 'waiting');
     const { approvals } = given(await live.client.decisions({ run: id }));
     await live.client.resolve(approvals[0]?.approvalId as ApprovalId, { status: 'approved' });
-    await open(`/runs/${id}?node=changelog&look=tools`);
+    await open(`/runs/${id}?node=changelog&look=tools&tab=now`);
     await page.getByRole('button', { name: 'A tenth first' }).waitFor();
     expect(readFileSync(changes, 'utf8')).toContain('2.4.0');
-    await page.getByText('edit_file').click();
-    await page.getByRole('button', { name: 'Roll back to here…' }).click();
+    await page
+      .getByRole('article', { name: 'Edit CHANGES.md' })
+      .getByRole('button', { name: 'Roll back to here…' })
+      .click();
     const dialog = page.getByRole('dialog');
     await expect.poll(() => dialog.innerText()).toContain('CHANGES.md');
     await dialog.getByLabel('Start paused').check();
@@ -493,13 +494,13 @@ describe('actions of a person', () => {
 
   it('[K29] [K76] the palette goes anywhere by name, as soon as one types, and lists the keys', async () => {
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('Page, run or setting').and(page.locator(':focus')).waitFor();
+    await page.getByPlaceholder('Search actions').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('failu');
     await page.getByRole('option', { name: /^Failures/, selected: true }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/failures/);
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('approve', { exact: true }).waitFor();
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('next, previous', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await goTo('s', /^\/settings/);
@@ -535,7 +536,7 @@ describe('for everybody', () => {
       '/start',
       '/settings',
       `/runs/${deliver}?node=deliver&look=output`,
-      ...['now', 'time', 'plan', 'state', 'events', 'files', 'artifacts'].map(
+      ...['now', 'transcript', 'time', 'plan', 'state', 'events', 'files', 'artifacts'].map(
         name => `/runs/${release}?tab=${name}&node=changelog&look=tools`,
       ),
       `/runs/${release}?frame=2&node=check&look=json`,

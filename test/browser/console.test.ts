@@ -300,6 +300,7 @@ describe('a run', () => {
       await route.continue();
     });
     await deny.click();
+    await page.getByRole('button', { name: 'Deny', exact: true }).click();
     await isShown('about something else by now');
     expect((await host.store.decision(decision.id))?.decision.status).toBe('open');
   });

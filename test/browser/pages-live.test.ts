@@ -182,7 +182,7 @@ describe('lists of runs', () => {
     await open('/failures');
     await page.getByRole('img', { name: /2 of \d+ failed in the last 24 hours/ }).waitFor();
     await expect.poll(() => page.getByText('times in a row.').count()).toBe(0);
-    await page.getByLabel('Flag a plan that failed').fill('2');
+    await page.getByLabel('Flag plans after').fill('2');
     await isShown('failed 2 times in a row.');
     await page.getByRole('button', { name: '7 days' }).click();
     await page.getByRole('img', { name: /2 of \d+ failed in the last 7 days/ }).waitFor();
@@ -428,12 +428,12 @@ describe('the server’s own facts', () => {
     await users.getByText('used').waitFor();
     expect(await page.locator('body').innerText()).not.toContain(token);
     await page.getByRole('button', { name: 'Rotate ada…' }).click();
-    await page.getByLabel('I understand that this').check();
+    await page.getByLabel('I understand this').check();
     await page.getByRole('button', { name: 'Rotate', exact: true }).click();
     await told.getByRole('button', { name: 'Done' }).click();
     await expect.poll(async () => (await asked()).status).toBe(401);
     await page.getByRole('button', { name: 'Remove ada…' }).click();
-    await page.getByLabel('I understand that this').check();
+    await page.getByLabel('I understand this').check();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await isShown('No users yet');
     await expect.poll(async () => (await asked()).status).toBe(401);

@@ -388,7 +388,15 @@ export { TRUNCATION_MARKER, truncateUtf8, utf8Bytes, utf8Length } from './utf8.t
 export { type UuidWords, uuidV5, uuidWords } from './uuid-v5.ts';
 export { type AgentCheck, type AgentJob, agentCheck, type WireAgent } from './wire/agents.ts';
 export { answers } from './wire/answers.ts';
-export { artifactList, artifactsQuery, type WireArtifact, wireArtifact, workspaceDiff } from './wire/artifacts.ts';
+export {
+  artifactList,
+  artifactsQuery,
+  type ChangedPath,
+  type RunChanges,
+  type WireArtifact,
+  wireArtifact,
+  workspaceDiff,
+} from './wire/artifacts.ts';
 export type { ImportReport } from './wire/bundles.ts';
 export type {
   ComparedRun,

@@ -1,3 +1,11 @@
+export {
+  type AgentMessage,
+  agentMessage,
+  type HeardMessages,
+  heardMessages,
+  messageWords,
+  unheardMessages,
+} from './agents/agent-message.ts';
 export type {
   AgentOutcome,
   AgentQuestion,

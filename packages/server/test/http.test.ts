@@ -328,7 +328,6 @@ describe('runs', () => {
       ['PATCH', '/nodes/x'],
       ['POST', '/edges'],
       ['DELETE', '/edges/x'],
-      ['POST', '/chat'],
     ] as const) {
       expect(await code(ask(method, `/api/runs/${id}${path}`))).toEqual([409, 'run/not-a-graph']);
     }

@@ -449,6 +449,8 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
       return ok(run.id);
     },
     checkpoints: async () => ok([]),
+    changes: async () => ok({ directories: [], unknown: [] }),
+    tell: async () => ok({ message: 'message', task: 'task' as never }),
     undo: async (_, call, { kept }) =>
       ok({ paths: [call], lost: [], ...(kept === true && { conflicts: ['changed since'] }) }),
     async rollback(id, request, by) {

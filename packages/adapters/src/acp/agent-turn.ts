@@ -1,6 +1,14 @@
 import { type ContentBlock, type McpServer, methods, RequestError } from '@agentclientprotocol/sdk';
 import type { Json } from '@signalbox/model';
-import type { AgentSession, Assignment, DecisionKind, ModelName, TaskError, TurnOffer } from '@signalbox/runs';
+import {
+  type AgentSession,
+  type Assignment,
+  type DecisionKind,
+  type ModelName,
+  type TaskError,
+  type TurnOffer,
+  unheardMessages,
+} from '@signalbox/runs';
 import type { LayerEntry, ToolContext } from '@signalbox/state';
 import type { AnswerCheck } from '../attempt/answer-check.ts';
 import type { Redactor } from '../attempt/redaction.ts';
@@ -261,6 +269,7 @@ export async function runTurn(
           isPrompting = !over.isSettled();
           return isPrompting;
         },
+        unheard: async () => unheardMessages(await session.transcript()),
         answered() {
           isPrompting = false;
           lookAround();

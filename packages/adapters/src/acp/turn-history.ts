@@ -35,6 +35,11 @@ export interface TurnHistory {
   readonly forked?: readonly Json[];
 }
 
+function isMessage(entry: Json): boolean {
+  const { kind } = (entry ?? {}) as { readonly kind?: unknown };
+  return kind === 'person' || kind === 'heard';
+}
+
 export function readTurns(entries: readonly Json[], task: string): TurnHistory {
   let count = 0;
   let begunAt = 0;
@@ -59,7 +64,8 @@ export function readTurns(entries: readonly Json[], task: string): TurnHistory {
       else ended = data.status;
     }
   }
-  const last = entries.at(-1) as { readonly kind?: unknown } | undefined;
+  // A message of a person does not end the wait.
+  const last = entries.findLast(one => !isMessage(one)) as { readonly kind?: unknown } | undefined;
   const isPending = call !== undefined && ended === undefined;
   return {
     call: isPending && call !== undefined ? call : `${task}/turn/${count + 1}`,

@@ -1,6 +1,6 @@
 import type { ContentBlock } from '@agentclientprotocol/sdk';
 import { err, type Json, type JsonObject, type Result } from '@signalbox/model';
-import type { Assignment } from '@signalbox/runs';
+import { type Assignment, type HeardMessages, messageWords } from '@signalbox/runs';
 import { type AnswerCheck, answerInText } from '../attempt/answer-check.ts';
 
 /** The first prompt: the author's system text, the task, and the form of the answer. The agent has instructions of its own. */
@@ -43,6 +43,11 @@ export function correction(problem: string): readonly ContentBlock[] {
 /** Decisions of people that the agent could not be told when it asked. */
 export function toldDecisions(words: readonly string[]): readonly ContentBlock[] {
   return [textBlock([...words, 'Continue with the task, then give the result again.'].join('\n\n'))];
+}
+
+/** What people wrote to the agent while it worked. */
+export function toldMessages({ messages }: HeardMessages): readonly ContentBlock[] {
+  return messages.map(message => textBlock(messageWords(message)));
 }
 
 export function textOf(blocks: readonly ContentBlock[]): string {

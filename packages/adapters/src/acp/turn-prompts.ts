@@ -1,5 +1,5 @@
 import { type ClientContext, type ContentBlock, methods } from '@agentclientprotocol/sdk';
-import type { Assignment } from '@signalbox/runs';
+import type { Assignment, HeardMessages } from '@signalbox/runs';
 import { type AnswerCheck, MAX_CORRECTIONS } from '../attempt/answer-check.ts';
 import { plainData } from '../attempt/plain-data.ts';
 import { canceledFailure } from '../attempt/task-failure.ts';
@@ -10,7 +10,7 @@ import type { AgentRow } from './register.ts';
 import { promptUsage } from './session-update.ts';
 import type { TurnBook } from './turn-book.ts';
 import { exhausted, stopped, unfitting } from './turn-failures.ts';
-import { answerWithin, correction, textOf, toldDecisions } from './turn-prompt.ts';
+import { answerWithin, correction, textOf, toldDecisions, toldMessages } from './turn-prompt.ts';
 import type { TurnQuestions } from './turn-questions.ts';
 import type { TurnSpending } from './turn-spending.ts';
 
@@ -27,6 +27,8 @@ export interface PromptsContext {
   readonly spending: TurnSpending;
   /** Called before each prompt; false if the turn is over. */
   mayPrompt(): Promise<boolean>;
+  /** What people wrote to the agent since it was told last. */
+  unheard(): Promise<HeardMessages | undefined>;
   /** Called when a prompt is answered. */
   answered(): void;
 }
@@ -51,6 +53,11 @@ export async function promptUntilAnswered(first: FirstPrompt, context: PromptsCo
   // A prompt that was cut off is the same prompt when it is continued.
   for (let number = Math.max(1, first.left?.prompt ?? 1); ; number++) {
     if (!(await context.mayPrompt())) return undefined;
+    const heard = await context.unheard();
+    if (heard !== undefined) {
+      book.keep(plainData(heard));
+      blocks = [...blocks, ...toldMessages(heard)];
+    }
     const prompted = { prompt: number, session: sessionId, isFull, text: textOf(blocks), blocks };
     book.prompted(plainData({ v: 1, kind: 'prompted', ...prompted }));
     await book.settled();
@@ -72,6 +79,10 @@ export async function promptUntilAnswered(first: FirstPrompt, context: PromptsCo
     isFull = false;
     if (words.length > 0 && mayGoOn) {
       blocks = toldDecisions(words);
+      continue;
+    }
+    if (mayGoOn && (await context.unheard()) !== undefined) {
+      blocks = [];
       continue;
     }
     if (check === undefined) return { kind: 'answered', output: text };

@@ -1,5 +1,13 @@
 import { Bug, type Clock, type IdSource, type Result } from '@signalbox/model';
-import type { AgentOutcome, AgentRunner, AgentSession, Assignment, CallReport, TaskError } from '@signalbox/runs';
+import {
+  type AgentOutcome,
+  type AgentRunner,
+  type AgentSession,
+  type Assignment,
+  type CallReport,
+  type TaskError,
+  unheardMessages,
+} from '@signalbox/runs';
 import { type AnyTool, isAllowed, machineTimers, type Timers } from '@signalbox/state';
 import type { AgentTools } from '../attempt/agent-tools.ts';
 import { plainData } from '../attempt/plain-data.ts';
@@ -88,6 +96,12 @@ async function attempt(
     // Redaction changes texts only, so an entry stays one.
     entries.push(...(kept as unknown as readonly TranscriptEntry[]));
   };
+  /** Takes what people wrote to the agent into the conversation; false if there is nothing new. */
+  const hear = async (): Promise<boolean> => {
+    const unheard = unheardMessages(await session.transcript());
+    if (unheard !== undefined) await keep(unheard);
+    return unheard !== undefined;
+  };
   const conversation = (): Conversation => {
     const found = lastConversation(entries, assignment.task);
     if (found === undefined) throw new Bug(`the transcript of task ${assignment.task} has no beginning`);
@@ -122,7 +136,9 @@ async function attempt(
     const request = modelRequest(assignment, offered, form);
     for (;;) {
       if (session.signal.aborted) return failed(canceledFailure());
-      const step = nextStep(conversation(), tokensUsed(entries), assignment, form);
+      const known = nextStep(conversation(), tokensUsed(entries), assignment, form);
+      const mayHear = known.kind === 'ask-model' || known.kind === 'done';
+      const step = mayHear && (await hear()) ? nextStep(conversation(), tokensUsed(entries), assignment, form) : known;
       switch (step.kind) {
         case 'done':
           return { kind: 'done', output: step.output };

@@ -24,7 +24,13 @@ export function nextStep(
   if (turn === undefined) return limited();
   if (turn.calls.some(call => call.ended === undefined)) return { kind: 'run-calls', turn };
   const answered = answerOf(turn, form);
-  if (answered.kind === 'output') return { kind: 'done', output: answered.output };
+  const hasRoom =
+    conversation.turns.length < assignment.maxTurns &&
+    (assignment.maxTokens === undefined || tokens < assignment.maxTokens);
+  // What a person said after the answer asks for another one.
+  if (answered.kind === 'output' && (turn.told.length === 0 || !hasRoom)) {
+    return { kind: 'done', output: answered.output };
+  }
   if (answered.kind === 'invalid') {
     const invalid = conversation.turns.filter(one => answerOf(one, form).kind === 'invalid').length;
     if (invalid > MAX_CORRECTIONS) return { kind: 'fail', error: outputInvalid(assignment, answered.problem) };

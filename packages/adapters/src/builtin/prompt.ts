@@ -13,7 +13,9 @@ export function promptOf(
   system: string,
 ): LanguageModelV4Prompt {
   const { turns, left } = trimmedHistory(conversation.turns.map(messagesOf), assignment.history ?? {});
-  const notes = [conversation.begun.note, left === 0 ? undefined : leftOut(left)].filter(note => note !== undefined);
+  const notes = [conversation.begun.note, left === 0 ? undefined : leftOut(left), ...conversation.told].filter(
+    note => note !== undefined,
+  );
   const user: LanguageModelV4Message = {
     role: 'user',
     content: [assignment.prompt, ...notes].map(text => ({ type: 'text', text: text.trim() === '' ? 'Begin.' : text })),
@@ -52,9 +54,8 @@ function messagesOf(turn: Turn): readonly LanguageModelV4Message[] {
         ],
   );
   if (results.length > 0) messages.push({ role: 'tool', content: results });
-  if (turn.correction !== undefined) {
-    messages.push({ role: 'user', content: [{ type: 'text', text: turn.correction }] });
-  }
+  const said = [...(turn.correction === undefined ? [] : [turn.correction]), ...turn.told];
+  if (said.length > 0) messages.push({ role: 'user', content: said.map(text => ({ type: 'text', text })) });
   return messages;
 }
 

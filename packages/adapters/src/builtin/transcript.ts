@@ -1,5 +1,5 @@
 import { err, type Json, json, jsonObject, ok, type Result, text } from '@signalbox/model';
-import type { TaskError } from '@signalbox/runs';
+import { agentMessage, heardMessages, messageWords, type TaskError } from '@signalbox/runs';
 import * as z from 'zod';
 import { taskFailure } from '../attempt/task-failure.ts';
 
@@ -83,6 +83,8 @@ const transcriptEntry = z.discriminatedUnion('kind', [
   z.strictObject({ v, kind: z.literal('correction'), text }),
   /** Nothing can continue before people answer about these calls. */
   z.strictObject({ v, kind: z.literal('waiting'), calls: z.array(text) }),
+  agentMessage,
+  heardMessages,
 ]);
 export type TranscriptEntry = z.infer<typeof transcriptEntry>;
 export type EntryOf<K extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: K }>;
@@ -100,6 +102,8 @@ export interface Conversation {
   readonly number: number;
   readonly begun: EntryOf<'begun'>;
   readonly turns: readonly Turn[];
+  /** What people told the agent before its first answer, or in conversations before. */
+  readonly told: readonly string[];
   /** Whether the last entry waits for people. */
   readonly waits: boolean;
 }
@@ -112,6 +116,8 @@ export interface Turn {
   readonly usage: CallUsage;
   readonly calls: readonly TurnCall[];
   readonly correction?: string;
+  /** What people told the agent after it. */
+  readonly told: readonly string[];
 }
 
 export interface TurnCall {
@@ -133,7 +139,11 @@ export function lastConversation(entries: readonly TranscriptEntry[], task: stri
     else groups.at(-1)?.after.push(entry);
   }
   const turns = groups.map(({ answer, after }, index) => turnOf(`${task}/${number}`, index + 1, answer, after));
-  return { number, begun, turns, waits: entries.at(-1)?.kind === 'waiting' };
+  const first = entries.findIndex((entry, index) => index > start && entry.kind === 'assistant');
+  const told = toldIn(entries.slice(0, first === -1 ? undefined : first));
+  // A message of a person does not end the wait for an answer.
+  const waits = entries.findLast(({ kind }) => kind !== 'person' && kind !== 'heard')?.kind === 'waiting';
+  return { number, begun, turns, told, waits };
 }
 
 function turnOf(place: string, number: number, answer: EntryOf<'assistant'>, after: readonly TranscriptEntry[]): Turn {
@@ -150,7 +160,12 @@ function turnOf(place: string, number: number, answer: EntryOf<'assistant'>, aft
       return { id, part, ...(begun && { begun }), ...(ended && { ended }) };
     }),
     ...(correction && { correction: correction.text }),
+    told: toldIn(after),
   };
+}
+
+function toldIn(entries: readonly TranscriptEntry[]): readonly string[] {
+  return entries.flatMap(entry => (entry.kind === 'heard' ? entry.messages.map(messageWords) : []));
 }
 
 /** The usage of the whole task, over all its conversations. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
 import { until } from '../../test/support/until.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
+import { createAgentInbox } from './agent-inbox.ts';
 import { openAgentSession, SessionFault } from './agent-session.ts';
 import { createActivity } from './host-activity.ts';
 import { createRateLimitDesk } from './rate-limit-desk.ts';
@@ -317,5 +318,42 @@ describe('the events of what an agent keeps', () => {
     await expect(session.keep([{ kind: 'assistant', content: [] }])).rejects.toThrow(SessionFault);
     await session.close();
     expect([await told(store, run), await session.transcript()]).toEqual([[], []]);
+  });
+});
+
+describe('messages of people', () => {
+  const chat = async () => {
+    const opened = await openSession();
+    const { store, machine, run, assignment } = opened;
+    const inbox = createAgentInbox({ commit: store, reader: store, machine, secrets });
+    const tell = (text: string) => inbox.tell(run, assignment.node, text, 'ada');
+    const said = async () =>
+      (await store.stream(run, assignment.task, 0, 100)).flatMap(({ kind, payload }) =>
+        kind === 'message' ? [(payload as { text?: string; content?: string }).text ?? 'kept'] : [],
+      );
+    return { ...opened, inbox, tell, said };
+  };
+
+  it('[A1071] are durable in order, whether the agent works or not, without secrets', async () => {
+    const { open, inbox, assignment, tell, said } = await chat();
+    expect((await tell('Before open-sesame-42.')).ok).toBe(true);
+    const session = await inbox.open(assignment.task, open);
+    await session.keep([{ kind: 'kept' }]);
+    expect((await tell('Meanwhile.')).ok).toBe(true);
+    await session.keep([{ kind: 'kept' }]);
+    const all = await said();
+    expect(all.map(text => text.replace(/Before .*/, 'Before'))).toEqual(['Before', 'kept', 'Meanwhile.', 'kept']);
+    expect(all.join()).not.toContain('open-sesame-42');
+    expect(await session.transcript()).toHaveLength(4);
+    inbox.close(assignment.task, session);
+    await session.close();
+    await tell('After.');
+    expect(await (await open()).transcript()).toHaveLength(5);
+  });
+
+  it('[A1071] are refused where no turn is open', async () => {
+    const { inbox, run } = await chat();
+    const told = await inbox.tell(run, 'nobody', 'Hello?', 'ada');
+    expect(!told.ok && told.error.code).toBe('run/no-effect');
   });
 });

@@ -8,6 +8,7 @@ import {
 } from '@signalbox/model';
 import type { TaskProgress } from '@signalbox/plan';
 import type {
+  AgentMessage,
   AgentQuestion,
   AgentSession,
   Assignment,
@@ -64,7 +65,7 @@ export async function openAgentSession(
   ports: SessionPorts,
   assignment: Assignment,
   signal: AbortSignal,
-): Promise<AgentSession & { close(): Promise<void> }> {
+): Promise<AgentSession & { close(): Promise<void>; told(message: AgentMessage): Promise<void> }> {
   const { commit, reader, machine, decisions, rateLimits, secrets } = ports;
   const { run, task, node, iteration } = assignment;
   const { messages, facts, nextIndex } = await readStream(reader, assignment);
@@ -241,6 +242,12 @@ export async function openAgentSession(
       } finally {
         for (const each of stop) each();
       }
+    },
+    async told(message) {
+      // What the agent is saying goes on after it.
+      const entry: Json = { ...message };
+      await flush([entry]);
+      messages.push(entry);
     },
     close() {
       endSaying();

@@ -8,12 +8,13 @@ import { planLost } from '../host/plan-lost.ts';
 import { editRefused, noEffect, unknownRun } from '../host/run-failures.ts';
 import type { RunAction, RunHost } from '../host/run-host.ts';
 import type { PlanThreads } from '../threads/plan-threads.ts';
+import { runChanges } from '../undo/run-changes.ts';
 import { callCheckpoints, undoRecorded } from '../undo/undo-desk.ts';
 import { type ForkPorts, forkRun } from './fork-run.ts';
 import { keyedMutex } from './keyed-mutex.ts';
 
 /** A host's operations on runs besides driving them. */
-export interface Interventions extends Pick<RunHost, 'fork' | 'checkpoints' | 'undo'> {
+export interface Interventions extends Pick<RunHost, 'fork' | 'checkpoints' | 'changes' | 'undo'> {
   /** Edits the state of a run that nothing drives. */
   edit(
     record: RunRecord,
@@ -74,6 +75,10 @@ export function createInterventions(ports: InterventionPorts): Interventions {
       const record = await store.run(run);
       if (record === undefined) return err(unknownRun(run));
       return ok(tools === undefined ? [] : await callCheckpoints(store, tools.checkpoints(run), record));
+    },
+    async changes(run, asked) {
+      if (tools === undefined) return ok({ directories: [], unknown: [] });
+      return ok(await runChanges({ reader: store, contents: store, folder: tools.checkpoints(run.id) }, run, asked));
     },
     async undo(run, call, request, by) {
       const record = await store.run(run);

@@ -2,6 +2,7 @@ import { Bug, type ErrorEnvelope, type Json, type RunId } from '@signalbox/model
 import { type HumanNode, type StartDoubts, type TaskOutcome, type TaskProgress, workEntry } from '@signalbox/plan';
 import type { AgentRunner, NodeKey, OwnToolPort } from '@signalbox/runs';
 import { thrownStorageFault } from '@signalbox/store';
+import type { AgentInbox } from '../agents/agent-inbox.ts';
 import type { SessionPorts } from '../agents/agent-session.ts';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { doAgentWork } from '../agents/agent-work.ts';
@@ -36,6 +37,7 @@ export interface HostExecutor {
 export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'room' | 'progress' | 'own'> {
   readonly agents: AgentRunner;
   readonly reservations: Reservations;
+  readonly inbox: Pick<AgentInbox, 'open' | 'close'>;
   /** Leftovers of agents. */
   readonly tools?: AgentTools | undefined;
   /** Work that failed because of a full disk starts again when there is space. */

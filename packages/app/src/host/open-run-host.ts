@@ -12,6 +12,7 @@ import {
 import type { TraceEntry } from '@signalbox/plan';
 import type { AgentRunner, RunReader } from '@signalbox/runs';
 import manifest from '../../package.json' with { type: 'json' };
+import { createAgentInbox } from '../agents/agent-inbox.ts';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import { createActivity } from '../agents/host-activity.ts';
 import { createProviders } from '../agents/providers.ts';
@@ -126,7 +127,9 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const decisions = createDecisionDesk({ commit: storage, reader: store, machine, secrets });
   const activity = createActivity();
   const rateLimits = createRateLimitDesk(machine, { tell: activity.tell });
+  const inbox = createAgentInbox({ commit: storage, reader: store, machine, secrets: filter });
   const executor = createHostExecutor({
+    inbox,
     commit: storage,
     reader: store,
     machine,
@@ -277,6 +280,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
         return told(held() ?? (await interventions.fork(run, filter.data(request), by)));
       }),
     checkpoints: interventions.checkpoints,
+    changes: interventions.changes,
+    tell: inbox.tell,
     undo: (...args) => gate.through(() => interventions.undo(...args)),
     rollback: (run, request, by) => gate.through(async () => told(held() ?? (await rollback(run, request, by)))),
     answer: (id, given, by) =>

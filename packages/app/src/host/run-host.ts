@@ -6,11 +6,13 @@ import type {
   Json,
   Resolution,
   Result,
+  RunChanges,
   RunComparison,
   RunId,
 } from '@signalbox/model';
 import type { RunEnd } from '@signalbox/plan';
-import type { Blobs, Decision, RetryPolicy, RunFeed, RunReader, StopConditions } from '@signalbox/runs';
+import type { Blobs, Decision, RetryPolicy, RunFeed, RunReader, RunRecord, StopConditions } from '@signalbox/runs';
+import type { AgentInbox } from '../agents/agent-inbox.ts';
 import type { HostActivity } from '../agents/host-activity.ts';
 import type { Providers } from '../agents/providers.ts';
 import type { RunBundles } from '../bundles/run-bundles.ts';
@@ -22,6 +24,7 @@ import type { RedactDesk } from '../redact/redact-desk.ts';
 import type { RetentionDesk } from '../retention/retention-desk.ts';
 import type { SearchDesk } from '../search/search-desk.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
+import type { ChangesAsked } from '../undo/run-changes.ts';
 import type { CallCheckpoint, CallUndo } from '../undo/undo-desk.ts';
 import type { PersonsWord } from './plan-places.ts';
 
@@ -61,6 +64,10 @@ export interface RunHost {
   fork(run: RunId, request: ForkRequest, by: string): Promise<Result<RunId, ErrorEnvelope>>;
   /** The recorded tool calls of a run, in the order in which they ended. */
   checkpoints(run: RunId): Promise<Result<readonly CallCheckpoint[], ErrorEnvelope>>;
+  /** What the tool calls of a run changed in files, without those that were undone. */
+  changes(run: RunRecord, asked: ChangesAsked): Promise<Result<RunChanges, ErrorEnvelope>>;
+  /** Queues a person's text for the next turn of a node's agent, without interrupting it. */
+  tell: AgentInbox['tell'];
   /** Undoes the file changes of one tool call, or reports what that would change. */
   undo(run: RunId, call: string, request: UndoRequest, by: string): Promise<Result<CallUndo, ErrorEnvelope>>;
   /** Rolls files, state and transcript back to a tool call together, or reports what that would change. */

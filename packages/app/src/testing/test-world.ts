@@ -13,6 +13,7 @@ import {
 import { type AnyPlan, type PlanFiles, type PlanRun, type RunEnd, runPlan, signalFault } from '@signalbox/plan';
 import { type Commit, type MemoryRuns, memoryRuns, type OwnerId, ownerId, type StopConditions } from '@signalbox/runs';
 import { type FakeTimers, fakeClock, fakeTimers, seededRng } from '@signalbox/testkit';
+import { createAgentInbox } from '../agents/agent-inbox.ts';
 import { createActivity } from '../agents/host-activity.ts';
 import { createRateLimitDesk } from '../agents/rate-limit-desk.ts';
 import { createDecisionDesk } from '../decisions/decision-desk.ts';
@@ -133,6 +134,7 @@ export function openTestWorld(options: TestWorldOptions): TestWorld {
     const { answer } = createAnswers(base, { raise, finished, stop: (...args) => act(...args), resume });
     const executor = createHostExecutor({
       ...{ commit, reader: runs, machine, decisions },
+      inbox: createAgentInbox({ commit, reader: runs, machine }),
       rateLimits: createRateLimitDesk(machine),
       reservations: createReservations(),
       activity: createActivity(),

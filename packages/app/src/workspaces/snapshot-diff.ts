@@ -52,7 +52,8 @@ export async function changedFiles(
   return changed.ok ? ok(changed.value.map(leaf => ({ ...fileOf(leaf), content: contentOf(leaf.after) }))) : changed;
 }
 
-async function changedLeaves(
+/** The files and links that differ between two snapshots, by path. */
+export async function changedLeaves(
   contents: Contents,
   from: Digest,
   to: Digest,
@@ -107,7 +108,7 @@ const PLAIN = [
 /** For a file on one side only, git names that side twice. */
 const HEADER = /^diff --git ([ab])\/(.+) \1\/\2$/gm;
 
-interface Leaf {
+export interface Leaf {
   readonly path: string;
   readonly before: TreeNode | undefined;
   readonly after: TreeNode | undefined;

@@ -2,16 +2,19 @@ import type { PermissionOption } from '../story/permission.ts';
 import type { Question } from '../story/question.ts';
 import type { Answering, Saying } from './use-answer.ts';
 import { ValueForm } from './value-form.tsx';
+import { words } from './words.ts';
 
 interface AnswersProps {
   readonly question: Question;
   readonly answering: Answering;
+  /** Opens the form that asks why. */
+  onDeny(): void;
   /** Opens the form for other arguments, if there is one. */
   onModify?(): void;
 }
 
 /** The possible answers to a decision. */
-export function Answers({ question: { wants, held }, answering, onModify }: AnswersProps) {
+export function Answers({ question: { wants, held }, answering, onDeny, onModify }: AnswersProps) {
   const { isBusy, why, setWhy, say } = answering;
   // Its own options have a way to say no.
   const hasNo =
@@ -65,28 +68,23 @@ export function Answers({ question: { wants, held }, answering, onModify }: Answ
       <div className="answers">
         {wants.kind === 'approval' && (
           <button type="button" className="button button-go" disabled={isBusy} onClick={() => say({ kind: 'approve' })}>
-            Approve
+            {words.approve}
           </button>
         )}
         {!hasNo && (
-          <button
-            type="button"
-            className="button button-danger"
-            disabled={isBusy}
-            onClick={() => say({ kind: 'deny' })}
-          >
-            Deny
+          <button type="button" className="button button-danger" disabled={isBusy} onClick={onDeny}>
+            {words.denyAsk}
           </button>
         )}
         {onModify !== undefined && (
           <button type="button" className="button" disabled={isBusy} onClick={onModify}>
-            Modify…
+            {words.modify}
           </button>
         )}
         <input
           className="why"
-          aria-label="Reason (optional)"
-          placeholder="Reason (optional)"
+          aria-label={words.reason}
+          placeholder={words.reason}
           value={why}
           maxLength={2000}
           onChange={event => setWhy(event.target.value)}

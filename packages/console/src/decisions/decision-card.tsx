@@ -2,9 +2,11 @@ import type { WireDecision } from '@signalbox/model';
 import { useState } from 'react';
 import { Lamp } from '../shell/lamp.tsx';
 import { Moment } from '../shell/moment.tsx';
+import { usePageActions } from '../shell/page-actions.ts';
 import { kindWords } from '../story/kind-words.ts';
-import { questionOf } from '../story/question.ts';
-import { AnswerForm } from './answer-form.tsx';
+import { headlineOf, questionOf } from '../story/question.ts';
+import { AnswerForm, type AnswerMode } from './answer-form.tsx';
+import { Evidence } from './evidence.tsx';
 import { Proposal } from './proposal.tsx';
 import { useAnswer } from './use-answer.ts';
 
@@ -18,9 +20,16 @@ interface DecisionCardProps {
 export function DecisionCard({ decision, label }: DecisionCardProps) {
   const { kind, askedAt } = decision.decision;
   const answering = useAnswer(decision);
-  const [isModifying, setIsModifying] = useState(false);
+  const [mode, setMode] = useState<AnswerMode>('answer');
   const question = questionOf(decision);
   const title = `${label} ${kindWords[kind]}`;
+  const headline = headlineOf(decision);
+  usePageActions([
+    ...(question.wants.kind === 'approval'
+      ? [{ name: `Approve: ${headline}`, act: () => void answering.say({ kind: 'approve' }) }]
+      : []),
+    { name: `Deny: ${headline}`, act: () => setMode('deny') },
+  ]);
   return (
     <article className="decision" aria-label={title}>
       <header>
@@ -31,7 +40,8 @@ export function DecisionCard({ decision, label }: DecisionCardProps) {
         </span>
       </header>
       <Proposal question={question} />
-      <AnswerForm question={question} answering={answering} isModifying={isModifying} onModifying={setIsModifying} />
+      <Evidence decision={decision} question={question} asker={label} />
+      <AnswerForm question={question} answering={answering} asker={label} mode={mode} onMode={setMode} />
     </article>
   );
 }

@@ -1,6 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { fileChanges } from '../inspector/file-changes.ts';
-import { PatchFiles } from '../run/patch.tsx';
+import { SplitPatch } from '../run/split-patch.tsx';
+import { Lamp } from '../shell/lamp.tsx';
 import type { Held } from '../story/held.ts';
 import type { Question } from '../story/question.ts';
 import { type TextChange, toolKindWords } from '../story/tool-call.ts';
@@ -97,7 +98,7 @@ function Change({ change: { path, before, after } }: { readonly change: TextChan
 }
 
 /** Changes that wait: by file, and the paths that someone else changed meanwhile. */
-function HeldChanges({ held: { directory, total, paths, patch, conflicts } }: { readonly held: Held }) {
+function HeldChanges({ held: { directory, total, paths, patch, conflicts, check } }: { readonly held: Held }) {
   const texts = new Set(fileChanges(patch ?? '').map(({ path }) => path));
   const others = paths.filter(path => !texts.has(path));
   const cut = /^… \d+ more characters$/m.exec(patch ?? '')?.[0];
@@ -107,7 +108,23 @@ function HeldChanges({ held: { directory, total, paths, patch, conflicts } }: { 
         {patch === undefined ? '' : `${many(total, 'file')} in `}
         <code>{directory}</code>
       </p>
-      {patch !== undefined && <PatchFiles patch={patch} />}
+      {fileChanges(patch ?? '').map(({ path, lines }, place) => (
+        <section key={`${place} ${path}`} aria-label={path} className="change">
+          <h4 className="change-head">
+            <code>{path}</code>
+          </h4>
+          <SplitPatch lines={lines} />
+        </section>
+      ))}
+      {check !== undefined && (
+        <details className="change" open={!check.passed}>
+          <summary className="change-head">
+            <Lamp signal={check.passed ? 'done' : 'failed'} /> <code>{check.command}</code>{' '}
+            <span className="text-muted">{check.says}</span>
+          </summary>
+          {check.output !== '' && <pre className="code">{check.output}</pre>}
+        </details>
+      )}
       {cut !== undefined && <p className="missing">The diff is cut here: {cut}.</p>}
       {others.length > 0 && (
         <p>

@@ -1,6 +1,6 @@
 import { defined, type FindKind, type FoundThing, findKind, runId } from '@signalbox/model';
 import type { LinkProps } from '@tanstack/react-router';
-import type { InspectorTab } from '../run/run-place.ts';
+import type { FrameTab } from '../run/run-place.ts';
 import { type Since, sinces } from '../story/runs-search.ts';
 
 /** A search over everything, as in the address. */
@@ -31,7 +31,6 @@ export function linkToFound({ kind, run, session, node, artifact }: FoundThing):
   if (run === undefined) return { to: '/runs' };
   if (kind === 'artifact' && artifact !== undefined)
     return { to: '/artifacts', search: { at: artifact, versions: 'all' } };
-  const look: InspectorTab | undefined =
-    kind === 'message' ? 'transcript' : kind === 'call' || kind === 'file' ? 'tools' : undefined;
-  return { to: '/runs/$run', params: { run }, search: defined({ node, look }) };
+  const tab: FrameTab | undefined = kind === 'message' || kind === 'call' || kind === 'file' ? 'transcript' : undefined;
+  return { to: '/runs/$run', params: { run }, search: defined({ node, tab }) };
 }

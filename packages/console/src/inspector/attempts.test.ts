@@ -1,6 +1,6 @@
 import type { Json, WireChunk } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
-import { outcomeOf } from './tool-card.tsx';
+import { outcomeOf } from './tool-use.ts';
 import { transcriptOf } from './transcript.ts';
 
 const chunk = (kind: string, payload: Json) => ({ kind, payload }) as unknown as WireChunk;
@@ -128,6 +128,7 @@ describe('the attempts of an agent', () => {
           kind: 'edit',
           locations: ['a'],
           isAsking: false,
+          isNext: false,
         },
         ...{ changes: [{ path: 'a', before: 'x', after: 'y' }], output: 'ok', status: 'succeeded', ms: 3 },
       },
@@ -145,7 +146,7 @@ describe('the attempts of an agent', () => {
     ]);
     expect(attempts.map(attempt => attempt.tools.get('1')?.status)).toEqual(['failed', undefined]);
     expect(attempts.map(({ parts }) => parts)).toEqual([[{ kind: 'tool', call: '1' }], [{ kind: 'tool', call: '1' }]]);
-    expect(tools).toEqual([{ call: '1', tool: 'read', input: {}, isAsking: false }]);
+    expect(tools).toEqual([{ call: '1', tool: 'read', input: {}, isAsking: false, isNext: false }]);
   });
 
   it('[K98] show a call that waits for an answer with what its question shows', () => {

@@ -33,7 +33,19 @@ export interface PlanStep {
 export type Part =
   | { readonly kind: 'said' | 'thought' | 'prompt' | 'note'; readonly text: string }
   | { readonly kind: 'tool'; readonly call: string }
+  /** A model's answer is complete. */
+  | { readonly kind: 'turn'; readonly number: number; readonly usage: TurnUsage }
+  /** A person's text for the agent. */
+  | { readonly kind: 'person'; readonly text: string; readonly by: string; readonly isRead: boolean }
   | { readonly kind: 'changes'; readonly patch: string; readonly isApplied: boolean };
+
+/** What a model's answer used; unknown amounts are absent. */
+export interface TurnUsage {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly costMicroUsd?: number;
+  readonly wallMs?: number;
+}
 
 interface Growing {
   agent?: AgentFacts;
@@ -42,6 +54,8 @@ interface Growing {
   tools: Map<string, ToolUse>;
   /** Where the parts begin that no message has told yet. */
   mark: number;
+  /** How many answers are complete. */
+  turns: number;
   end?: Attempt['end'];
 }
 
@@ -54,7 +68,7 @@ interface Growing {
  */
 export function createAttempts() {
   const all: Growing[] = [];
-  const fresh = (): Growing => ({ plan: [], parts: [], tools: new Map(), mark: 0 });
+  const fresh = (): Growing => ({ plan: [], parts: [], tools: new Map(), mark: 0, turns: 0 });
   const current = (): Growing => {
     if (all.length === 0) all.push(fresh());
     return all[all.length - 1] as Growing;
@@ -87,20 +101,26 @@ export function createAttempts() {
       else if (text !== '') parts.push({ kind, text });
     },
 
-    told({ thought, said }: { readonly thought: string; readonly said: string }): void {
+    told({ thought, said, usage }: Told): void {
       const attempt = current();
-      const before = attempt.parts.slice(0, attempt.mark);
-      const live = attempt.parts.slice(attempt.mark);
+      const live = attempt.parts.splice(attempt.mark);
       const rest = (['thought', 'said'] as const).flatMap(kind => leftOf(live, kind, kind === 'said' ? said : thought));
-      attempt.parts = [
-        ...before,
+      attempt.turns += 1;
+      attempt.parts.push(
         ...partOf('thought', thought),
         ...partOf('said', said),
+        ...(usage === undefined ? [] : [{ kind: 'turn' as const, number: attempt.turns, usage }]),
         ...live.filter(({ kind }) => kind !== 'said' && kind !== 'thought'),
-      ];
+      );
       attempt.mark = attempt.parts.length;
       attempt.parts.push(...rest);
     },
+
+    /** How many answers of the current attempt are complete. */
+    turns: () => current().turns,
+
+    /** Whether the current attempt is the built-in agent's. */
+    isOurs: () => current().agent === undefined,
 
     /** Whether this attempt has made the call. */
     has: (call: string): boolean => current().tools.has(call),
@@ -122,6 +142,12 @@ export function createAttempts() {
       current().end = { status: status ?? 'unknown', words };
     },
   };
+}
+
+interface Told {
+  readonly thought: string;
+  readonly said: string;
+  readonly usage?: TurnUsage | undefined;
 }
 
 function partOf(kind: 'said' | 'thought', text: string): readonly Part[] {

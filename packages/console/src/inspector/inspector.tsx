@@ -1,6 +1,6 @@
 import type { RunId, TreeNode, WireEvent } from '@signalbox/model';
 import { Tabs } from 'radix-ui';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { type InspectorTab, inspectorTabs } from '../run/run-place.ts';
 import { Lamp } from '../shell/lamp.tsx';
 import { reasonWords } from '../story/reason-words.ts';
@@ -9,9 +9,9 @@ import { nodeStanding } from '../story/words.ts';
 import { InputTab } from './input-tab.tsx';
 import { DefinitionTab, JsonTab, LogsTab, OutputTab, SummaryTab } from './inspector-tabs.tsx';
 import { NodeLevers } from './node-levers.tsx';
+import { tasksThen } from './task-then.ts';
 import { ToolsTab } from './tools-tab.tsx';
 import { transcriptOf } from './transcript.ts';
-import { TranscriptTab } from './transcript-tab.tsx';
 import { useNodeInput, useStream, useTasks } from './use-node-work.ts';
 
 interface InspectorProps {
@@ -20,14 +20,17 @@ interface InspectorProps {
   readonly story: RunStory;
   /** A past frame, if one is shown: then the node offers no actions. */
   readonly frame: number | undefined;
+  /** When that frame ended: what came later is left out. */
+  readonly until?: string | undefined;
   readonly tab: InspectorTab;
   onTab(tab: InspectorTab): void;
 }
 
 /** One node: its input, work and output. */
-export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProps) {
+export function Inspector({ run, node, story, frame, until, tab, onTab }: InspectorProps) {
   const { events, decisions, speech } = story;
-  const own = useTasks(run, node.id, events);
+  const all = useTasks(run, node.id, events);
+  const own = useMemo(() => (until === undefined ? all : all && tasksThen(all, until)), [all, until]);
   const [chosen, setChosen] = useState<string>();
   const task =
     own?.find(({ id }) => id === chosen) ??
@@ -35,9 +38,11 @@ export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProp
     own?.at(-1);
   const moved = lastMoveOf(events, node.id);
   const input = useNodeInput(run, node.id, frame, moved);
-  const chunks = useStream(run, task, moved + (speech.get(task?.id ?? '')?.next ?? 0));
-  const asked = new Map(decisions.map(({ decision: { call, proposal } }) => [call, proposal]));
-  const transcript = chunks && transcriptOf(chunks, asked);
+  const read = useStream(run, task, moved + (speech.get(task?.id ?? '')?.next ?? 0));
+  const chunks = useMemo(() => (until === undefined ? read : read?.filter(({ at }) => at < until)), [read, until]);
+  const open = frame === undefined ? decisions : [];
+  const asked = new Map(open.map(({ decision: { call, proposal } }) => [call, proposal]));
+  const transcript = chunks && transcriptOf(chunks, asked, task?.id);
   const { signal, word } = nodeStanding(node.status, node.reason);
   const part = { run, node, tasks: own, task, chunks, transcript, story };
   return (
@@ -82,17 +87,16 @@ export function Inspector({ run, node, story, frame, tab, onTab }: InspectorProp
           ))}
         </Tabs.List>
         <Tabs.Content value={tab} className="tabpage">
-          {tab === 'summary' && <SummaryTab {...part} decisions={decisions} input={input.data} />}
+          {tab === 'summary' && <SummaryTab {...part} decisions={open} input={input.data} />}
           {tab === 'input' && (
             <InputTab
               input={input.data}
               error={input.error}
               transcript={transcript}
-              asked={decisions.find(({ decision }) => decision.node === node.id)}
+              asked={open.find(({ decision }) => decision.node === node.id)}
             />
           )}
           {tab === 'output' && <OutputTab {...part} />}
-          {tab === 'transcript' && <TranscriptTab transcript={transcript} task={task} />}
           {tab === 'tools' && <ToolsTab run={run} transcript={transcript} task={task} />}
           {tab === 'logs' && <LogsTab {...part} />}
           {tab === 'json' && <JsonTab {...part} />}
@@ -107,7 +111,6 @@ const tabWords: Record<InspectorTab, string> = {
   summary: 'Summary',
   input: 'Input',
   output: 'Output',
-  transcript: 'Transcript',
   tools: 'Tools',
   logs: 'Logs',
   json: 'JSON',

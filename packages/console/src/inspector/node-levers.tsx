@@ -5,6 +5,7 @@ import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
 import { Confirm } from '../shell/confirm.tsx';
 import { ErrorBox } from '../shell/notices.tsx';
+import { usePageActions } from '../shell/page-actions.ts';
 import { useCommand } from '../shell/use-command.ts';
 
 /** The actions for a node that does work, or for a loop. */
@@ -15,15 +16,21 @@ export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: 
   const [asks, setAsks] = useState<'rerun' | 'reset'>();
   const { id, status, label } = node;
   const isLoop = nodeKindFacts(node.kind)?.role === 'loop';
-  if (!isWorkKind(node.kind) && !isLoop) return null;
-  const canCancel = !isLoop && (status === 'running' || status === 'scheduled' || status === 'blocked');
+  const isWork = isWorkKind(node.kind);
+  const canCancel = isWork && (status === 'running' || status === 'scheduled' || status === 'blocked');
   const canRetry =
-    !isLoop && (status === 'failed' || status === 'canceled' || status === 'succeeded' || status === 'abandoned');
+    isWork && (status === 'failed' || status === 'canceled' || status === 'succeeded' || status === 'abandoned');
   // An ended loop takes no more iterations, and one that has not started took none.
   const isBetween = status === 'idle' && node.iteration > 0;
   const isTurning = isLoop && (isBetween || status === 'running' || status === 'blocked' || status === 'failed');
   const canReset = isTurning && dangerous === 'ask';
   const hasBegun = canCancel || canRetry;
+  usePageActions([
+    ...(canRetry ? [{ name: `Retry ${label}`, key: 'r', act: () => void send(() => client.retry(run, id)) }] : []),
+    ...(canCancel ? [{ name: `Cancel ${label}`, act: () => void send(() => client.cancel(run, id)) }] : []),
+    ...(hasBegun ? [{ name: `Rerun from ${label}…`, act: () => setAsks('rerun') }] : []),
+    ...(canReset ? [{ name: `Reset the counter of ${label}…`, act: () => setAsks('reset') }] : []),
+  ]);
   if (!hasBegun && !canReset && error === undefined) return null;
   return (
     <div className="levers">

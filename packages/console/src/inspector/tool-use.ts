@@ -20,4 +20,17 @@ export interface ToolUse {
   readonly notAlone?: string;
   /** Whether it only asked so far. */
   readonly isAsking?: boolean;
+  /** Whether the model asked for it and it has not begun. */
+  readonly isNext?: boolean;
+}
+
+/** The outcome of a call in a word or two. */
+export function outcomeOf({ status, isAsking = false, isNext = false }: ToolUse, isOver: boolean): string {
+  if (status !== undefined) return status;
+  if (isOver) return isNext ? 'not made' : 'cut off';
+  return isAsking ? 'waits for an answer' : isNext ? 'next' : 'running';
+}
+
+export function markOf({ status, isAsking = false, isNext = false }: ToolUse, isOver: boolean): string {
+  return status ?? (isOver ? 'unknown' : isAsking ? 'asking' : isNext ? 'next' : 'open');
 }

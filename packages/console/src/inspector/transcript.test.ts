@@ -23,10 +23,10 @@ describe('a transcript', () => {
     ]);
     expect(tools).toEqual([
       {
-        ...{ call: '1', tool: 'read', input: { path: 'a' }, isAsking: false },
+        ...{ call: '1', tool: 'read', input: { path: 'a' }, isAsking: false, isNext: false },
         ...{ output: 'x', status: 'succeeded', ms: 7, approval: 'approve' },
       },
-      { call: '2', tool: 'write', input: {}, isAsking: false },
+      { call: '2', tool: 'write', input: {}, isAsking: false, isNext: false },
     ]);
     expect([turns, model]).toEqual([['hm'], 'm']);
   });

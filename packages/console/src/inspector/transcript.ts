@@ -1,7 +1,7 @@
 import { defined, type Json, type JsonObject, type WireChunk } from '@signalbox/model';
 import { isObject } from '../story/json-object.ts';
 import { locationsOf, textChanges } from '../story/tool-call.ts';
-import { type Attempt, createAttempts } from './attempts.ts';
+import { type Attempt, createAttempts, type TurnUsage } from './attempts.ts';
 import type { ToolUse } from './tool-use.ts';
 
 /** An agent's transcript of a task, as far as a page shows it. Unknown parts are left out. */
@@ -20,11 +20,20 @@ export interface Transcript {
 /** The tool whose call is the whole turn of an agent of another vendor. */
 const AGENT_TURN = 'agent_turn';
 
-/** `asked` has the proposals of open decisions by call: an agent's call has its title and changes there until it is answered. */
-export function transcriptOf(chunks: readonly WireChunk[], asked: ReadonlyMap<string, Json> = new Map()): Transcript {
+/**
+ * `asked` has the proposals of open decisions by call: an agent's call has its title and changes there until it is answered.
+ * `task` names the calls of the built-in agent that have not begun: the transcript has them only inside the model's answer.
+ */
+export function transcriptOf(
+  chunks: readonly WireChunk[],
+  asked: ReadonlyMap<string, Json> = new Map(),
+  task?: string,
+): Transcript {
   let model: string | undefined;
   let note: string | undefined;
+  let conversations = 0;
   const tools = new Map<string, ToolUse>();
+  const heard = new Set(chunks.flatMap(heardIn));
   const turns: string[] = [];
   const corrections: string[] = [];
   const attempts = createAttempts();
@@ -48,7 +57,7 @@ export function transcriptOf(chunks: readonly WireChunk[], asked: ReadonlyMap<st
     const call = textOf(payload.call);
     const tool = textOf(payload.tool);
     if (kind === 'tool_start' && call !== undefined) {
-      begin(call, { isAsking: false, ...defined({ tool, input: payload.input, ...toldOf(payload) }) });
+      begin(call, { isAsking: false, isNext: false, ...defined({ tool, input: payload.input, ...toldOf(payload) }) });
     }
     if (kind === 'tool_end' && call !== undefined) put(call, endOf(payload, textOf(payload.outcome)));
     if (kind !== 'message') continue;
@@ -57,13 +66,32 @@ export function transcriptOf(chunks: readonly WireChunk[], asked: ReadonlyMap<st
         model = textOf(payload.model);
         note = textOf(payload.note);
         attempts.begun(payload);
+        conversations += 1;
         break;
       case 'prompted':
         attempts.add({ kind: 'prompt', text: textOf(payload.text) ?? '' });
         break;
       case 'assistant':
         turns.push(wordsOf(payload.content, 'text'));
-        attempts.told({ thought: wordsOf(payload.content, 'reasoning'), said: wordsOf(payload.content, 'text') });
+        attempts.told({
+          thought: wordsOf(payload.content, 'reasoning'),
+          said: wordsOf(payload.content, 'text'),
+          usage: usageOf(payload.usage),
+        });
+        // An agent of another vendor proposes its calls itself.
+        if (task !== undefined && attempts.isOurs()) {
+          const place = `${task}/${conversations}/${attempts.turns()}`;
+          for (const [at, { toolName, input }] of callsIn(payload.content).entries()) {
+            const id = `${place}/${at}`;
+            begin(id, { isNext: true, isAsking: asked.has(id), ...defined({ tool: textOf(toolName), input }) });
+          }
+        }
+        break;
+      case 'person':
+        attempts.add({
+          ...{ kind: 'person', text: textOf(payload.text) ?? '', by: textOf(payload.by) ?? '' },
+          isRead: heard.has(textOf(payload.id) ?? ''),
+        });
         break;
       case 'plan':
         attempts.planned(payload.entries);
@@ -81,6 +109,7 @@ export function transcriptOf(chunks: readonly WireChunk[], asked: ReadonlyMap<st
           const status = textOf(payload.status);
           put(call, {
             isAsking: false,
+            isNext: false,
             ...defined({ tool, notAlone: textOf(payload.notAlone), ...resultOf(output) }),
             ...endOf(payload, status),
           });
@@ -132,6 +161,31 @@ function endOf({ ms, approval }: JsonObject, status: string | undefined): Partia
     ...(typeof ms === 'number' && { ms }),
     ...(said !== undefined && said !== 'not-needed' && { approval: said }),
   };
+}
+
+/** Undefined if nothing is known. */
+function usageOf(given: Json | undefined): TurnUsage | undefined {
+  if (!isObject(given)) return undefined;
+  const count = (value: Json | undefined) => (typeof value === 'number' && value >= 0 ? value : undefined);
+  const { inputTokens, outputTokens, costMicroUsd, wallMs } = given;
+  const usage = defined({
+    inputTokens: count(inputTokens),
+    outputTokens: count(outputTokens),
+    costMicroUsd: count(costMicroUsd),
+    wallMs: count(wallMs),
+  });
+  return Object.keys(usage).length === 0 ? undefined : usage;
+}
+
+/** The messages of people that the agent was told. */
+function heardIn({ payload }: WireChunk): readonly string[] {
+  if (!isObject(payload) || payload.kind !== 'heard' || !Array.isArray(payload.messages)) return [];
+  return payload.messages.flatMap((one: Json) => (isObject(one) && typeof one.id === 'string' ? [one.id] : []));
+}
+
+function callsIn(content: Json | undefined): readonly JsonObject[] {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((part: Json) => (isObject(part) && part.type === 'tool-call' ? [part] : []));
 }
 
 function wordsOf(content: Json | undefined, type: 'text' | 'reasoning'): string {

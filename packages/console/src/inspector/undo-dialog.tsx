@@ -22,7 +22,14 @@ export function UndoDialog({ run, checkpoint: { call, tool }, kept = false, onUn
   );
   const title = kept ? `Bring back the kept files of ${tool}?` : `Undo ${tool}?`;
   return (
-    <Confirm title={title} word={kept ? 'Bring back' : 'Undo'} onConfirm={onUndo} onClose={onClose}>
+    <Confirm
+      title={title}
+      word={kept ? 'Bring back' : 'Undo'}
+      // What the call wrote is kept: only later changes of others would be lost.
+      isSafe={data !== undefined && data.lost.length === 0}
+      onConfirm={onUndo}
+      onClose={onClose}
+    >
       {error !== null && (
         <ErrorBox error={error} title={kept ? 'Cannot bring back the files' : 'Cannot undo the call'} />
       )}

@@ -1,6 +1,7 @@
 import { isWorkKind, type RunId, type RunSummary } from '@signalbox/model';
 import { useMemo, useState } from 'react';
 import { FailureTrend } from '../failures/failure-trend.tsx';
+import { words } from '../failures/words.ts';
 import { RunHints } from '../runs/run-hints.tsx';
 import { RunLine } from '../runs/run-line.tsx';
 import { useClient } from '../server/client-context.ts';
@@ -10,10 +11,11 @@ import { isStreak, streaks } from '../settings/read-settings.ts';
 import { changeSettings, useSettings } from '../settings/settings.ts';
 import { Confirm } from '../shell/confirm.tsx';
 import { Empty, ErrorBox, Refused } from '../shell/notices.tsx';
+import { usePageActions } from '../shell/page-actions.ts';
+import { ThrownCode } from '../shell/thrown-code.tsx';
 import { useCommand } from '../shell/use-command.ts';
 import { useNow } from '../shell/use-now.ts';
 import { type FailureGroup, failureGroups, failureStreaks, hasFailed } from '../story/failure-groups.ts';
-import { many } from '../story/words.ts';
 
 const READ = 500;
 const none: readonly RunSummary[] = [];
@@ -36,19 +38,18 @@ export function FailuresPage() {
   }, [data, runs]);
   const groups = useMemo(() => failureGroups(known), [known]);
   const inARow = useMemo(() => failureStreaks(known, streak), [known, streak]);
-  if (error !== null && data === undefined)
-    return <Refused page="Failures" error={error} title="Could not load failures" />;
+  if (error !== null && data === undefined) return <Refused page={words.page} error={error} title={words.notLoaded} />;
   return (
     <div className="room">
       <title>Failures · Signalbox</title>
       <div className="roomhead">
-        <h1>Failures</h1>
+        <h1>{words.page}</h1>
         <p className="text-muted">
           {data === undefined
-            ? 'Loading…'
+            ? words.loading
             : groups.length === 0
-              ? 'Nothing has failed.'
-              : `${many(known.filter(hasFailed).length, 'run')} failed in ${many(groups.length, 'way')}.`}
+              ? words.none
+              : words.sum(known.filter(hasFailed).length, groups.length)}
         </p>
       </div>
       <div className="failure-head">
@@ -58,7 +59,7 @@ export function FailuresPage() {
           {...(data?.next !== undefined && { knownSince: known.at(-1)?.record.createdAt })}
         />
         <label className="check">
-          Flag a plan that failed
+          {words.flag}
           <input
             type="number"
             className="field w-16"
@@ -69,15 +70,15 @@ export function FailuresPage() {
               isStreak(target.valueAsNumber) && changeSettings({ streak: target.valueAsNumber })
             }
           />
-          times in a row
+          {words.flagUnit}
         </label>
       </div>
       {inARow.map(({ name, count }) => (
         <p key={name} role="status" className="streak">
-          <strong>{name}</strong> failed {many(count, 'time')} in a row.
+          <strong>{name}</strong> {words.streak(count)}
         </p>
       ))}
-      {data !== undefined && groups.length === 0 && <Empty title="Failed runs appear here, grouped by cause." />}
+      {data !== undefined && groups.length === 0 && <Empty title={words.noneWhy} />}
       {groups.map(group => (
         <Group key={group.key} group={group} now={now} />
       ))}
@@ -118,6 +119,9 @@ function Group({ group, now }: { readonly group: FailureGroup; readonly now: num
     const last = refused;
     if (last !== undefined) await send(async () => last);
   };
+  usePageActions([
+    { name: `${words.retry(runs.length)}: ${message.split('\n', 1)[0]}`, act: () => void each(runs, retry) },
+  ]);
   return (
     <section aria-label={message} className="failure">
       <header>
@@ -126,20 +130,25 @@ function Group({ group, now }: { readonly group: FailureGroup; readonly now: num
           <code className="text-faint">{code}</code>
         </div>
         <span className="failure-count">
-          <b>{runs.length}</b> {runs.length === 1 ? 'run' : 'runs'}
+          <b>{runs.length}</b> {words.runs(runs.length)}
         </span>
         <div className="levers">
           <button type="button" className="button" disabled={isBusy} onClick={() => each(runs, retry)}>
-            Retry {runs.length === 1 ? 'it' : 'all'}
+            {words.retry(runs.length)}
           </button>
           {open.length > 0 && dangerous === 'ask' && (
             <button type="button" className="button button-danger" disabled={isBusy} onClick={() => setIsAsking(true)}>
-              Cancel all…
+              {words.cancelAll}
             </button>
           )}
         </div>
       </header>
-      {error !== undefined && <ErrorBox error={error} title="Some actions failed" />}
+      {error !== undefined && <ErrorBox error={error} title={words.someFailed} />}
+      {runs[0]?.record.error?.thrown !== undefined && (
+        <div className="failure-code">
+          <ThrownCode thrown={runs[0].record.error.thrown} isOpen />
+        </div>
+      )}
       <div className="runs-whole">
         <RunHints />
         <ul className="runs">
@@ -150,17 +159,17 @@ function Group({ group, now }: { readonly group: FailureGroup; readonly now: num
       </div>
       {!isLong && runs.length > LISTED && (
         <button type="button" className="button button-quiet" onClick={() => setIsLong(true)}>
-          {runs.length - LISTED} more
+          {words.more(runs.length - LISTED)}
         </button>
       )}
       {isAsking && (
         <Confirm
-          title={`Stop ${many(open.length, 'run')}?`}
-          word="Stop runs"
+          title={words.stop(open.length)}
+          word={words.stopWord}
           onConfirm={() => each(open, run => client.stop(run))}
           onClose={() => setIsAsking(false)}
         >
-          <p>Their running work is canceled.</p>
+          <p>{words.stopDoes}</p>
         </Confirm>
       )}
     </section>

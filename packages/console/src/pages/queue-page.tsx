@@ -2,15 +2,16 @@ import type { WireDecision } from '@signalbox/model';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { answer } from '../decisions/use-answer.ts';
+import { words } from '../decisions/words.ts';
 import { QueueDesk } from '../queue/queue-desk.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { Lamp } from '../shell/lamp.tsx';
 import { Moment } from '../shell/moment.tsx';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { usePageActions } from '../shell/page-actions.ts';
 import { useCommand } from '../shell/use-command.ts';
 import { useCursor } from '../shell/use-cursor.ts';
-import { useKeys } from '../shell/use-keys.ts';
 import { headlineOf, questionOf } from '../story/question.ts';
 import { many } from '../story/words.ts';
 
@@ -40,7 +41,9 @@ export function QueuePage() {
       if (!after.delete(id)) after.add(id);
       return after;
     });
-  useKeys({ x: () => shown !== undefined && toggle(shown.approvalId) });
+  usePageActions(
+    shown === undefined ? [] : [{ name: `Select ${headlineOf(shown)}`, key: 'x', act: () => toggle(shown.approvalId) }],
+  );
   const chosen = queue.filter(({ approvalId }) => selected.has(approvalId));
   const runOf = (id: string) => runs?.find(run => run.id === id)?.record.name ?? id.slice(-8);
 
@@ -119,10 +122,12 @@ function Bulk({ decisions, onDone }: { readonly decisions: readonly WireDecision
   const client = useClient();
   const { isBusy, error, send } = useCommand();
   const approvable = decisions.filter(decision => ['approval', 'permission'].includes(questionOf(decision).wants.kind));
+  const [isDenying, setIsDenying] = useState(false);
+  const [why, setWhy] = useState('');
   const sayAll = async (kind: 'approve' | 'deny') => {
     let isAll = true;
     for (const decision of kind === 'approve' ? approvable : decisions) {
-      isAll = (await send(() => answer(client, decision, { kind }, ''))) && isAll;
+      isAll = (await send(() => answer(client, decision, { kind }, kind === 'deny' ? why : ''))) && isAll;
     }
     if (isAll) onDone();
   };
@@ -134,14 +139,45 @@ function Bulk({ decisions, onDone }: { readonly decisions: readonly WireDecision
           Approve {approvable.length}
         </button>
       )}
-      <button type="button" className="button button-danger" disabled={isBusy} onClick={() => sayAll('deny')}>
-        Deny {decisions.length}
+      <button type="button" className="button button-danger" disabled={isBusy} onClick={() => setIsDenying(true)}>
+        {words.denyAllAsk(decisions.length)}
       </button>
       <button type="button" className="button button-quiet" onClick={onDone}>
         Clear selection
       </button>
       {approvable.length < decisions.length && (
         <span className="text-muted">{decisions.length - approvable.length} need more than a yes</span>
+      )}
+      {isDenying && (
+        <form
+          className="deny basis-full"
+          aria-label={words.denyTitle}
+          onSubmit={event => {
+            event.preventDefault();
+            void sayAll('deny');
+          }}
+        >
+          <p>{words.denyAllDoes}</p>
+          <label>
+            <span className="text-muted">{words.denyReason}</span>
+            <input
+              className="field"
+              // biome-ignore lint/a11y/noAutofocus: it opens because the person pressed Deny, and is what comes next
+              autoFocus
+              value={why}
+              maxLength={2000}
+              onChange={event => setWhy(event.target.value)}
+            />
+          </label>
+          <div className="answers">
+            <button type="submit" className="button button-stop" disabled={isBusy}>
+              {words.denyAll(decisions.length)}
+            </button>
+            <button type="button" className="button" onClick={() => setIsDenying(false)}>
+              {words.cancel}
+            </button>
+          </div>
+        </form>
       )}
       {error !== undefined && <ErrorBox error={error} title="An answer was not accepted" />}
     </section>

@@ -1,4 +1,4 @@
-import { type RunId, runId } from '@signalbox/model';
+import { type RunId, runId, type TreeNode } from '@signalbox/model';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
@@ -20,6 +20,9 @@ import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { useSettings } from '../settings/settings.ts';
 import { Empty, LinkBanner, Refused } from '../shell/notices.tsx';
+import { usePageActions } from '../shell/page-actions.ts';
+import { useRecentRun } from '../shell/recent.ts';
+import type { FrameMark } from '../story/run-story.ts';
 import { useFrame } from '../story/use-frame.ts';
 import { useRun } from '../story/use-run.ts';
 import { useStateNow } from '../story/use-state-now.ts';
@@ -27,6 +30,7 @@ import { FrameLine } from '../timeline/frame-line.tsx';
 import { workTimes } from '../timeline/run-spans.ts';
 import { RunTime } from '../timeline/run-time.tsx';
 import { useWork } from '../timeline/use-work.ts';
+import { isAgent, TranscriptTab } from '../transcript/transcript-tab.tsx';
 import { PlanTree } from '../tree/plan-tree.tsx';
 import { NoSuchPage } from './no-such-page.tsx';
 
@@ -60,7 +64,9 @@ function OneRun({ run }: { readonly run: RunId }) {
     () => events.findLast(({ type }) => type === 'state.changed' || type === 'frame.committed')?.seq ?? 0,
     [events],
   );
-  const { tab = 'now', look = 'summary', node: current } = place;
+  const { look = 'summary', node: current } = place;
+  const isOfAgent = current !== undefined && isAgentAt(nodes.get(current));
+  const tab = place.tab ?? (isOfAgent ? 'transcript' : 'now');
   const now = useStateNow(run, lastChange, tab === 'state' && frame === undefined);
   const live = useMemo(() => [...nodes.values()], [nodes]);
   const wanted = frame === undefined ? live : (view.tree ?? live);
@@ -72,6 +78,14 @@ function OneRun({ run }: { readonly run: RunId }) {
   const lastCall = useMemo(() => events.findLast(({ type }) => type === 'usage.recorded')?.seq ?? 0, [events]);
   const spent = useRead(['spending', run, lastCall], () => client.spending({ run }), { keeps: true });
 
+  useRecentRun(run, summary?.record.name);
+  usePageActions(
+    live.slice(0, NODES_OFFERED).map(({ id, label, kind }) => ({
+      name: `Go to ${label} (${kind})`,
+      isPlace: true as const,
+      act: () => lookAt(id),
+    })),
+  );
   if (summary === undefined) {
     return link.status === 'ended' ? (
       <Refused page="A run" error={link.error} title="This run cannot be shown">
@@ -161,6 +175,16 @@ function OneRun({ run }: { readonly run: RunId }) {
                   onCurrent={lookAt}
                 />
               )}
+              {tab === 'transcript' && (
+                <TranscriptTab
+                  run={run}
+                  story={story}
+                  nodes={tree}
+                  current={current}
+                  until={frame === undefined ? undefined : endOf(frames, view.frame ?? frame)}
+                  onCurrent={lookAt}
+                />
+              )}
               {tab === 'plan' && !isGone && <PlanTab nodes={tree} current={current} onCurrent={lookAt} />}
               {tab === 'state' && !isGone && (
                 <StateTab
@@ -191,6 +215,7 @@ function OneRun({ run }: { readonly run: RunId }) {
             node={shown}
             story={story}
             frame={frame === undefined ? undefined : (view.frame ?? frame)}
+            until={frame === undefined ? undefined : endOf(frames, view.frame ?? frame)}
             tab={look}
             onTab={name => go({ look: name })}
           />
@@ -200,9 +225,13 @@ function OneRun({ run }: { readonly run: RunId }) {
   );
 }
 
+/** More would slow down the palette, which is typed into. */
+const NODES_OFFERED = 500;
+
 const tabWords: Record<FrameTab, string> = {
   now: 'Now',
   time: 'Timeline',
+  transcript: 'Transcript',
   plan: 'Plan',
   state: 'State',
   events: 'Events',
@@ -211,6 +240,14 @@ const tabWords: Record<FrameTab, string> = {
 };
 
 const noTimes: ReturnType<typeof workTimes> = new Map();
+function isAgentAt(node: TreeNode | undefined): boolean {
+  return node !== undefined && isAgent(node);
+}
+
+/** When a frame was followed by the next; undefined for the latest. */
+function endOf(frames: readonly FrameMark[], frame: number): string | undefined {
+  return frames.find(({ index }) => index === frame + 1)?.at;
+}
 
 const ADDRESS_MS = 250;
 

@@ -1,11 +1,16 @@
-import type { RunSnapshot, TreeNode, WireDecision } from '@signalbox/model';
+import type { Json, RunSnapshot, TreeNode, WireDecision } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { words } from '../decisions/words.ts';
 import { transcriptOf } from '../inspector/transcript.ts';
 import { readStream } from '../run/read-stream.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { Lamp } from '../shell/lamp.tsx';
 import { nodeStanding } from '../story/words.ts';
+import { callWords, valueWords } from '../transcript/call-words.ts';
+
+const Prose = lazy(() => import('../shell/prose.tsx').then(({ Prose: one }) => ({ default: one })));
 
 interface LedHereProps {
   readonly decision: WireDecision;
@@ -46,8 +51,8 @@ export function LedHere({ decision: { runId: run, decision }, snapshot }: LedHer
     .filter(({ type, to }) => type === 'node.status' && (to === 'succeeded' || to === 'failed'))
     .slice(-EVENTS_SHOWN);
   return (
-    <section aria-label="What led here" className="ledhere">
-      <h3 className="eyebrow">What led here</h3>
+    <section aria-label={words.context} className="ledhere">
+      <h3 className="eyebrow">{words.context}</h3>
       {path.length > 0 && (
         <p className="trail">
           {path.map(({ id, label, kind }) => (
@@ -58,32 +63,57 @@ export function LedHere({ decision: { runId: run, decision }, snapshot }: LedHer
         </p>
       )}
       {said.map((turn, index) => (
-        <blockquote key={index}>{turn}</blockquote>
+        <blockquote key={index}>
+          <Suspense fallback={turn}>
+            <Prose text={turn} />
+          </Suspense>
+        </blockquote>
       ))}
       {done.length > 0 && (
         <ol className="moves">
-          {done.map(({ call, tool, input, status }) => (
-            <li key={call}>
-              <Lamp signal={status === 'succeeded' ? 'done' : 'failed'} />
-              <code>{tool}</code>
-              <span className="truncate text-muted">{JSON.stringify(input)}</span>
-            </li>
-          ))}
+          {done.map(({ call, tool, input, title, status }) => {
+            const { does, target } = callWords(tool, input, title);
+            return (
+              <li key={call}>
+                <Lamp signal={status === 'succeeded' ? 'done' : 'failed'} />
+                <span className="truncate">
+                  {does} {target !== undefined && <code>{target}</code>}
+                </span>
+              </li>
+            );
+          })}
         </ol>
       )}
       {moves.length > 0 && (
-        <ol className="moves">
-          {moves.map(({ seq, node, to }) => (
-            <li key={seq}>
-              <Lamp signal={to === 'failed' ? 'failed' : 'done'} />
-              {labels.get(String(node)) ?? String(node)}
-              <span className="text-muted">{nodeStanding(to === 'failed' ? 'failed' : 'succeeded').word}</span>
-            </li>
-          ))}
+        <ol className="moves checks" aria-label={words.checks}>
+          {moves.map(({ seq, node, to }) => {
+            const ended = tasks.data?.tasks.findLast(one => one.node === node && one.endedAt !== undefined);
+            const said = ended?.lastError?.message ?? outputWords(ended?.result);
+            return (
+              <li key={seq}>
+                <Lamp signal={to === 'failed' ? 'failed' : 'done'} />
+                <span className="shrink-0">{labels.get(String(node)) ?? String(node)}</span>
+                {said === undefined ? (
+                  <span className="text-muted">{nodeStanding(to === 'failed' ? 'failed' : 'succeeded').word}</span>
+                ) : (
+                  <span className="text-muted check-output">{said}</span>
+                )}
+              </li>
+            );
+          })}
         </ol>
       )}
     </section>
   );
+}
+
+const MOST_OUTPUT = 400;
+
+/** A result on a few lines; undefined if there is none. */
+function outputWords(result: Json | undefined): string | undefined {
+  if (result === undefined || result === null || result === '') return undefined;
+  const text = valueWords(result);
+  return text.length > MOST_OUTPUT ? `${text.slice(0, MOST_OUTPUT)}…` : text;
 }
 
 /** From the root to the node. */

@@ -1,15 +1,16 @@
 import type { WireDecision } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { AnswerForm } from '../decisions/answer-form.tsx';
+import { AnswerForm, type AnswerMode } from '../decisions/answer-form.tsx';
+import { Evidence } from '../decisions/evidence.tsx';
 import { Proposal } from '../decisions/proposal.tsx';
 import { useAnswer } from '../decisions/use-answer.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { Moment } from '../shell/moment.tsx';
-import { useKeys } from '../shell/use-keys.ts';
+import { usePageActions } from '../shell/page-actions.ts';
 import { kindWords } from '../story/kind-words.ts';
-import { questionOf } from '../story/question.ts';
+import { headlineOf, questionOf } from '../story/question.ts';
 import { LedHere } from './led-here.tsx';
 
 /** One decision, with everything a person should know before answering. */
@@ -19,17 +20,19 @@ export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
   const { node, kind, askedAt, proposalHash } = decision.decision;
   const { data: snapshot } = useRead(['asking', run, proposalHash], () => client.run(run));
   const answering = useAnswer(decision);
-  const [isModifying, setIsModifying] = useState(false);
+  const [mode, setMode] = useState<AnswerMode>('answer');
   const question = questionOf(decision);
   const named = snapshot?.tree.find(({ id }) => id === node)?.label;
   const label = named ?? (decision.kind === 'guided' ? 'A guided agent' : node);
-  useKeys({
-    ...((question.wants.kind === 'approval' || question.wants.kind === 'permission') && {
-      a: () => void answering.say({ kind: 'approve' }),
-    }),
-    d: () => void answering.say({ kind: 'deny' }),
-    ...(question.args !== undefined && { m: () => setIsModifying(true) }),
-  });
+  const headline = headlineOf(decision);
+  const canApprove = question.wants.kind === 'approval' || question.wants.kind === 'permission';
+  usePageActions([
+    ...(canApprove
+      ? [{ name: `Approve: ${headline}`, key: 'a', act: () => void answering.say({ kind: 'approve' }) }]
+      : []),
+    { name: `Deny: ${headline}`, key: 'd', act: () => setMode('deny') },
+    ...(question.args === undefined ? [] : [{ name: `Modify: ${headline}`, key: 'm', act: () => setMode('modify') }]),
+  ]);
   return (
     <article className="desk" aria-label={`${label} ${kindWords[kind]}`}>
       <header>
@@ -51,12 +54,13 @@ export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
         </h2>
       </header>
       <Proposal question={question} />
-      <AnswerForm question={question} answering={answering} isModifying={isModifying} onModifying={setIsModifying} />
+      <Evidence decision={decision} question={question} asker={label} snapshot={snapshot} />
+      <AnswerForm question={question} answering={answering} asker={label} mode={mode} onMode={setMode} />
       {decision.sessionId === undefined ? (
         <LedHere decision={decision} snapshot={snapshot} />
       ) : (
         <p className="text-muted">
-          What led here is in{' '}
+          The context is in{' '}
           <Link to="/workflows" search={{ session: decision.sessionId, place: node }}>
             its session
           </Link>

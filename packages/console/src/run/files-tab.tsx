@@ -1,10 +1,13 @@
 import type { RunId } from '@signalbox/model';
+import { lazy, Suspense } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { many } from '../story/words.ts';
-import { Patch } from './patch.tsx';
 import { patchFiles } from './patch-files.ts';
+import { SplitPatch } from './split-patch.tsx';
+
+const ChangedFiles = lazy(() => import('./changed-files.tsx'));
 
 interface FilesTabProps {
   readonly run: RunId;
@@ -14,23 +17,14 @@ interface FilesTabProps {
   readonly version: string;
 }
 
-const words = { added: 'new', removed: 'gone', changed: 'changed' } as const;
+const words = { added: 'new', removed: 'removed', changed: 'changed' } as const;
 
-/** The run's changes in its workspace, up to the shown frame. */
+/** What the run changed in files up to the shown frame: everything in its workspace, and elsewhere what its tool calls changed. */
 export function FilesTab({ run, frame, version }: FilesTabProps) {
   const client = useClient();
   const { data, error } = useRead(['diff', run, frame ?? version], () => client.diff(run, frame), { keeps: true });
-  if (error?.code === 'workspace/none') {
-    return (
-      <Empty title="This run has no workspace">
-        <p>
-          Changes that its agents make in the project are shown with each node, under Tools. A plan with{' '}
-          <code>workspace: true</code> works on a copy, and all its changes are shown here.
-        </p>
-      </Empty>
-    );
-  }
-  if (error !== null && data === undefined) return <ErrorBox error={error} title="No file diff" />;
+  if (error?.code === 'workspace/none') return <CallChanges run={run} frame={frame} version={version} />;
+  if (error !== null && data === undefined) return <ErrorBox error={error} title="Could not load the file changes" />;
   if (data === undefined) return <Empty title="Loading…" />;
   if (data.files.length === 0) return <Empty title="No files changed in its workspace" />;
   const patches = patchFiles(data.patch);
@@ -44,9 +38,34 @@ export function FilesTab({ run, frame, version }: FilesTabProps) {
           <h3 className="change-head">
             <code>{path}</code> <span className="text-muted">{words[change]}</span>
           </h3>
-          <Patch lines={patches.get(path) ?? []} />
+          <SplitPatch lines={patches.get(path) ?? []} />
         </section>
       ))}
+    </div>
+  );
+}
+
+function CallChanges({ run, frame, version }: FilesTabProps) {
+  const client = useClient();
+  const { data, error } = useRead(
+    ['changes', run, frame ?? version],
+    () => client.changes(run, frame === undefined ? {} : { frame }),
+    { keeps: true },
+  );
+  if (error !== null && data === undefined) return <ErrorBox error={error} title="Could not load the file changes" />;
+  if (data === undefined) return <Empty title="Loading…" />;
+  if (data.directories.length === 0 && data.unknown.length === 0) {
+    return (
+      <Empty title="No files changed">
+        <p>Changes that its tool calls make are shown here, wherever they work. Undone calls are left out.</p>
+      </Empty>
+    );
+  }
+  return (
+    <div className="now">
+      <Suspense>
+        <ChangedFiles {...data} />
+      </Suspense>
     </div>
   );
 }

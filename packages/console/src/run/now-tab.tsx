@@ -8,11 +8,12 @@ import { ErrorBox } from '../shell/notices.tsx';
 import { Panel } from '../shell/panel.tsx';
 import { ThrownCode } from '../shell/thrown-code.tsx';
 import { useNow } from '../shell/use-now.ts';
+import { hasFailed } from '../story/failure-groups.ts';
 import { reasonWords } from '../story/reason-words.ts';
 import type { RunStory } from '../story/run-story.ts';
 import { nextWork } from '../story/tree-rows.ts';
 import { span } from '../story/words.ts';
-import { FailedNode } from './failed-node.tsx';
+import { FailedNode, SameFailure } from './failed-node.tsx';
 import { LastMoves } from './last-moves.tsx';
 import { NodeLink } from './node-link.tsx';
 import { Watched } from './watched.tsx';
@@ -27,6 +28,7 @@ interface NowTabProps {
 }
 
 const NEXT_SHOWN = 4;
+const FAILED_SHOWN = 10;
 
 /** The current state: open decisions, failures, running work and its output, what comes next, the result. */
 export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
@@ -48,14 +50,18 @@ export function NowTab({ run, story, nodes, onCurrent, onFrame }: NowTabProps) {
     <div className="now">
       {fault !== undefined && (
         <ErrorBox error={fault} title={status === 'failed' ? 'The run failed' : 'The run had an error'}>
-          <ThrownCode thrown={fault.thrown} />
+          <ThrownCode thrown={fault.thrown} isOpen />
           {failed.length > 0 && (
-            <div className="flex flex-wrap gap-x-4 gap-y-1">
-              {failed.map(node => (
-                <FailedNode key={node.id} run={run} node={node} onCurrent={onCurrent} />
+            <div className="flex flex-col gap-2">
+              {failed.slice(0, FAILED_SHOWN).map(node => (
+                <FailedNode key={node.id} run={run} node={node} story={story} onCurrent={onCurrent} />
               ))}
+              {failed.length > FAILED_SHOWN && (
+                <p className="text-muted">{failed.length - FAILED_SHOWN} more failed nodes are in the plan.</p>
+              )}
             </div>
           )}
+          {summary !== undefined && hasFailed(summary) && <SameFailure summary={summary} />}
         </ErrorBox>
       )}
       {decisions.length > 0 && (

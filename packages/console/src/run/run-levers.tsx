@@ -1,4 +1,4 @@
-import type { RunSummary } from '@signalbox/model';
+import { editorUrl, type RunSummary } from '@signalbox/model';
 import { useNavigate } from '@tanstack/react-router';
 import { DropdownMenu } from 'radix-ui';
 import { type ReactNode, useRef, useState } from 'react';
@@ -6,7 +6,10 @@ import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
 import { Confirm } from '../shell/confirm.tsx';
 import { ErrorBox } from '../shell/notices.tsx';
+import { usePageActions } from '../shell/page-actions.ts';
 import { saveFile } from '../shell/save-file.ts';
+import { useEditor } from '../shell/thrown-code.tsx';
+import { toast } from '../shell/toasts.tsx';
 import { useCommand } from '../shell/use-command.ts';
 import { ReplayDialog, VerifyDialog } from './check-dialog.tsx';
 import { ForkDialog } from './fork-dialog.tsx';
@@ -25,6 +28,7 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
   const client = useClient();
   const navigate = useNavigate();
   const { dangerous } = useSettings();
+  const template = useEditor(record.entry !== undefined);
   const { isBusy, error, send } = useCommand();
   const [asks, setAsks] = useState<Dialogs>();
   // A dialog opens after the menu has closed, so that the focus returns to the button when the dialog ends.
@@ -43,10 +47,51 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
       if (bundle.ok) saveFile(`${id}.bundle`, bundle.value, 'application/gzip');
       return bundle;
     });
+  const pause = async () => {
+    const done = await send(() => client.pause(id));
+    // A run that only a person can move on has nothing to pause.
+    if (done && status !== 'waiting') toast(`Paused ${record.name}`, () => void send(() => client.resume(id)));
+  };
+  const stop = async () => {
+    if (await send(() => client.stop(id))) toast(`Stopped ${record.name}`, () => void send(() => client.resume(id)));
+  };
+  const isKept = record.kept !== undefined;
+  const keep = async () => {
+    const [act, undo] = isKept ? [client.unkeep, client.keep] : [client.keep, client.unkeep];
+    const said = isKept ? `Allowed collection of ${record.name}` : `Keeping ${record.name}`;
+    if (await send(() => act(id))) toast(said, () => void send(() => undo(id)));
+  };
+  usePageActions([
+    ...(isUnderWay ? [{ name: 'Pause run', key: 'p', act: () => void pause() }] : []),
+    ...(canResume ? [{ name: 'Resume run', key: 'p', act: () => void send(() => client.resume(id)) }] : []),
+    ...(isOpen ? [{ name: 'Stop run', act: () => void stop() }] : []),
+    ...(isOpen ? [{ name: 'Send a signal…', act: () => setAsks('signal') }] : []),
+    ...(record.frames > 0 ? [{ name: `Fork from frame ${at}…`, key: 'f', act: () => setAsks('fork') }] : []),
+    ...(record.frames > 0 && record.driver === 'plan'
+      ? [{ name: 'Replay without models…', act: () => setAsks('replay') }]
+      : []),
+    { name: 'Verify record…', act: () => setAsks('verify') },
+    { name: 'Export bundle', key: 'e', act: () => void exportRun() },
+    { name: isKept ? 'Allow collection' : 'Keep forever', act: () => void keep() },
+    { name: 'Copy run id', key: 'c', act: () => void navigator.clipboard.writeText(id) },
+    { name: 'Copy link to this view', act: () => void navigator.clipboard.writeText(location.href) },
+    ...(record.entry === undefined
+      ? []
+      : [{ name: 'Start a similar run…', act: () => void navigate({ to: '/start', search: { like: id } }) }]),
+    ...(record.entry === undefined || template === ''
+      ? []
+      : [
+          {
+            name: 'Open plan in editor',
+            act: () => location.assign(editorUrl(template, { file: record.entry ?? '', line: 1, column: 1 })),
+          },
+        ]),
+    ...(isOpen && dangerous === 'ask' ? [{ name: 'Terminate run…', act: () => setAsks('terminate') }] : []),
+  ]);
   return (
     <div className="levers">
       {isUnderWay && (
-        <button type="button" className="button" disabled={isBusy} onClick={() => send(() => client.pause(id))}>
+        <button type="button" className="button" disabled={isBusy} onClick={pause}>
           Pause
         </button>
       )}
@@ -61,12 +106,7 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
         </button>
       )}
       {isOpen && (
-        <button
-          type="button"
-          className="button button-danger"
-          disabled={isBusy}
-          onClick={() => send(() => client.stop(id))}
-        >
+        <button type="button" className="button button-danger" disabled={isBusy} onClick={stop}>
           Stop
         </button>
       )}
@@ -129,9 +169,7 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
             <Item onSelect={() => void exportRun()} about="Everything in one file, to open elsewhere">
               Export bundle
             </Item>
-            <Item onSelect={() => void send(() => (record.kept === undefined ? client.keep(id) : client.unkeep(id)))}>
-              {record.kept === undefined ? 'Keep forever' : 'Allow collection'}
-            </Item>
+            <Item onSelect={() => void keep()}>{isKept ? 'Allow collection' : 'Keep forever'}</Item>
             <Item onSelect={() => void navigator.clipboard.writeText(location.href)}>Copy link to this view</Item>
             {isOpen && dangerous === 'ask' && (
               <>

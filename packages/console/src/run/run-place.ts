@@ -10,19 +10,10 @@ export interface RunPlace {
   readonly look?: InspectorTab;
 }
 
-export const frameTabs = ['now', 'time', 'plan', 'state', 'events', 'files', 'artifacts'] as const;
+export const frameTabs = ['now', 'transcript', 'time', 'plan', 'state', 'events', 'files', 'artifacts'] as const;
 export type FrameTab = (typeof frameTabs)[number];
 
-export const inspectorTabs = [
-  'summary',
-  'input',
-  'output',
-  'transcript',
-  'tools',
-  'logs',
-  'json',
-  'definition',
-] as const;
+export const inspectorTabs = ['summary', 'input', 'output', 'tools', 'logs', 'json', 'definition'] as const;
 export type InspectorTab = (typeof inspectorTabs)[number];
 
 /** An address may hold anything: unknown parts are dropped. */

@@ -5,21 +5,25 @@ interface ConfirmProps {
   readonly title: string;
   /** The label of the confirming button. */
   readonly word: string;
+  /** Whether it takes nothing away that cannot be had back: then one click does it. */
+  readonly isSafe?: boolean;
   onConfirm(): void;
   onClose(): void;
   readonly children: ReactNode;
 }
 
-/** Asks before an action that cannot be undone: once to arm it, once to do it. */
-export function Confirm({ title, word, onConfirm, onClose, children }: ConfirmProps) {
+/** Asks before an action: one that cannot be undone is armed first. */
+export function Confirm({ title, word, isSafe = false, onConfirm, onClose, children }: ConfirmProps) {
   const [isArmed, setIsArmed] = useState(false);
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="flex flex-col gap-3">{children}</div>
-      <label className="arm">
-        <input type="checkbox" checked={isArmed} onChange={event => setIsArmed(event.target.checked)} />I understand
-        that this cannot be undone
-      </label>
+      {!isSafe && (
+        <label className="arm">
+          <input type="checkbox" checked={isArmed} onChange={event => setIsArmed(event.target.checked)} />I understand
+          this can't be undone
+        </label>
+      )}
       <div className="dialog-foot">
         <button type="button" className="button" onClick={onClose}>
           Cancel
@@ -27,7 +31,7 @@ export function Confirm({ title, word, onConfirm, onClose, children }: ConfirmPr
         <button
           type="button"
           className="button button-stop"
-          disabled={!isArmed}
+          disabled={!isArmed && !isSafe}
           onClick={() => {
             onClose();
             onConfirm();

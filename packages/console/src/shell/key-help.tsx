@@ -1,8 +1,11 @@
 import { Dialog } from './dialog.tsx';
+import { usePageActionList } from './page-actions.ts';
 import type { PageLink } from './use-pages.ts';
+import { words } from './words.ts';
 
 const everywhere = [
-  ['Ctrl K', 'go anywhere, do anything'],
+  ['Ctrl K', 'do anything, go anywhere'],
+  ['u', 'undo what was just done, while it is offered'],
   ['/', 'search on this page'],
   ['?', 'these keys'],
 ] as const;
@@ -12,30 +15,26 @@ const lists = [
   ['Enter', 'open it'],
 ] as const;
 
-const queue = [
-  ['a', 'approve'],
-  ['d', 'deny'],
-  ['m', 'approve with other arguments'],
-  ['x', 'select several to answer'],
-] as const;
-
 const run = [
   ['←  →', 'in the tree: close, open'],
   ['[  ]', 'previous frame, next frame'],
   ['.', 'back to now'],
 ] as const;
 
-/** The list of keyboard shortcuts. */
+/** The keys: those of what is on the page, and those that work everywhere. */
 export function KeyHelp({ pages, onClose }: { readonly pages: readonly PageLink[]; onClose(): void }) {
+  const actions = usePageActionList();
+  const here = actions.flatMap(({ key, name }) => (key === undefined ? [] : [[key, name] as const]));
+  const { keyGroups } = words;
   const groups = [
-    ['Everywhere', everywhere],
-    ['Pages', pages.map(({ key, name }) => [`g ${key}`, name] as const)],
-    ['Lists', lists],
-    ['Queue', queue],
-    ['A run', run],
+    ...(here.length > 0 ? [[keyGroups.here, here] as const] : []),
+    [keyGroups.everywhere, everywhere],
+    [keyGroups.pages, pages.map(({ key, name }) => [`g ${key}`, name] as const)],
+    [keyGroups.lists, lists],
+    [keyGroups.run, run],
   ] as const;
   return (
-    <Dialog title="Keys" className="dialog-wide" onClose={onClose}>
+    <Dialog title={words.keys} className="dialog-wide" onClose={onClose}>
       <div className="keyhelp">
         {groups.map(([title, keys]) => (
           <section key={title}>

@@ -4,6 +4,7 @@ import { useLive } from '../server/live.tsx';
 import { LinkBanner } from './notices.tsx';
 import { NotifyOffer } from './notify-offer.tsx';
 import { Rail } from './rail.tsx';
+import { Toasts } from './toasts.tsx';
 import { useDoorbell } from './use-doorbell.ts';
 import { useKeys } from './use-keys.ts';
 import { usePages } from './use-pages.ts';
@@ -47,6 +48,7 @@ export function Shell() {
         <NotifyOffer waiting={decisions?.length ?? 0} />
         <Outlet />
       </main>
+      <Toasts />
       <Suspense>
         {over === 'palette' && <Palette pages={pages} onClose={() => setOver(undefined)} />}
         {over === 'keys' && <KeyHelp pages={pages} onClose={() => setOver(undefined)} />}

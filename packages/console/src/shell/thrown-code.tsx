@@ -2,8 +2,14 @@ import { codeFrame, DEFAULT_EDITOR_URL, editorUrl, shortPlace, type ThrownPlace 
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 
+interface ThrownCodeProps {
+  readonly thrown: ThrownPlace | undefined;
+  /** Whether the stack begins open. */
+  readonly isOpen?: boolean;
+}
+
 /** Where the author's code threw: a link that opens the editor, the lines, and the calls that led there. */
-export function ThrownCode({ thrown }: { readonly thrown: ThrownPlace | undefined }) {
+export function ThrownCode({ thrown, isOpen = false }: ThrownCodeProps) {
   const template = useEditor(thrown !== undefined);
   if (thrown === undefined) return null;
   const { element, reads = [], stack = [], file, line, column } = thrown;
@@ -28,7 +34,7 @@ export function ThrownCode({ thrown }: { readonly thrown: ThrownPlace | undefine
       </figcaption>
       {thrown.code !== undefined && <pre className="thrown-code">{codeFrame(thrown).join('\n')}</pre>}
       {stack.length > 1 && (
-        <details>
+        <details open={isOpen}>
           <summary>Stack</summary>
           <pre className="thrown-code">{stack.join('\n')}</pre>
         </details>
@@ -38,7 +44,7 @@ export function ThrownCode({ thrown }: { readonly thrown: ThrownPlace | undefine
 }
 
 /** The address that opens a place in the person's editor; empty for no links. Callers that may not read the settings get the default. */
-function useEditor(isNeeded: boolean): string {
+export function useEditor(isNeeded: boolean): string {
   const client = useClient();
   const { data } = useRead(['settings'], () => client.settings(), { keeps: true, isEnabled: isNeeded });
   const given = data?.items.find(({ name }) => name === 'editor.url')?.applied;

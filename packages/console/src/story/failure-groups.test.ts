@@ -1,6 +1,6 @@
 import type { RunSummary } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
-import { failureGroups, failureStreaks } from './failure-groups.ts';
+import { failureGroups, failureStreaks, sameFailures } from './failure-groups.ts';
 
 const run = (id: string, status: string, fields: object = {}) =>
   ({ id, record: { name: 'a', status, updatedAt: '2026-01-01T00:00:00.000Z', ...fields } }) as unknown as RunSummary;
@@ -18,6 +18,19 @@ describe('failures', () => {
     expect(groups.map(({ message, runs }) => [message, runs.map(({ id }) => id)])).toEqual([
       ['port 81 is taken\nby 7', ['4', '2']],
       ['no disk', ['3']],
+    ]);
+  });
+
+  it('[K153] of a run that happened before are those of earlier runs with the same cause, newest first', () => {
+    const [now, ...before] = [
+      failed('4', 'port 81 is taken'),
+      failed('1', 'port 1 is taken'),
+      failed('3', 'port 80 is taken'),
+    ];
+    const others = [failed('5', 'port 82 is taken'), failed('2', 'no disk'), run('0', 'completed')];
+    expect(sameFailures([now as RunSummary, ...before, ...others], now as RunSummary).map(({ id }) => id)).toEqual([
+      '3',
+      '1',
     ]);
   });
 

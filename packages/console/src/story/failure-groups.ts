@@ -18,16 +18,27 @@ export function hasFailed({ record }: RunSummary): boolean {
 /** Largest groups first, then the newest. */
 export function failureGroups(runs: readonly RunSummary[]): readonly FailureGroup[] {
   const failed = runs.filter(hasFailed);
-  const groups = Map.groupBy(failed, ({ record }) => {
-    const { code = 'unknown', message = '' } = record.error ?? {};
-    return `${code}\n${shapeOf(message)}`;
-  });
+  const groups = Map.groupBy(failed, failureKey);
   return [...groups]
     .map(([key, members]): FailureGroup => {
       const { code = 'unknown', message = 'Unknown cause.' } = members[0]?.record.error ?? {};
       return { key, code, message, runs: members };
     })
     .toSorted((a, b) => b.runs.length - a.runs.length || newest(b).localeCompare(newest(a)));
+}
+
+/** The same for runs that failed in the same way. */
+function failureKey({ record }: Pick<RunSummary, 'record'>): string {
+  const { code = 'unknown', message = '' } = record.error ?? {};
+  return `${code}\n${shapeOf(message)}`;
+}
+
+/** Runs that failed in the same way before this one, newest first. */
+export function sameFailures(runs: readonly RunSummary[], run: RunSummary): readonly RunSummary[] {
+  const key = failureKey(run);
+  return runs
+    .filter(other => other.id < run.id && hasFailed(other) && failureKey(other) === key)
+    .toSorted((a, b) => (a.id < b.id ? 1 : -1));
 }
 
 /** Plans that failed so many times in a row, and have not completed since. */

@@ -12,6 +12,16 @@ export interface Held {
   readonly paths: readonly string[];
   /** Paths that someone else changed, too. */
   readonly conflicts: readonly Conflict[];
+  /** How the check of these changes ended, if there was one. */
+  readonly check?: HeldCheck;
+}
+
+interface HeldCheck {
+  readonly command: string;
+  readonly passed: boolean;
+  /** `exited with 1`. */
+  readonly says: string;
+  readonly output: string;
 }
 
 interface Conflict {
@@ -26,6 +36,7 @@ interface Conflict {
 export function heldOf(context: Json | undefined): Held | undefined {
   if (!isObject(context) || typeof context.directory !== 'string') return undefined;
   const { directory, diff, conflicts, paths, total } = context;
+  const check = checkOf(context.check);
   const patch = typeof diff === 'string' ? diff : undefined;
   if (patch === undefined && !Array.isArray(conflicts)) return undefined;
   return {
@@ -34,7 +45,15 @@ export function heldOf(context: Json | undefined): Held | undefined {
     paths: Array.isArray(paths) ? paths.filter(path => typeof path === 'string') : [],
     total: typeof total === 'number' ? total : 0,
     conflicts: Array.isArray(conflicts) ? conflicts.flatMap(conflictOf) : [],
+    ...(check && { check }),
   };
+}
+
+function checkOf(given: Json | undefined): HeldCheck | undefined {
+  if (!isObject(given)) return undefined;
+  const { command, passed, says, output } = given;
+  if (typeof command !== 'string' || typeof says !== 'string') return undefined;
+  return { command, says, passed: passed === true, output: typeof output === 'string' ? output : '' };
 }
 
 function conflictOf(given: Json): readonly Conflict[] {

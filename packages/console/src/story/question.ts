@@ -105,14 +105,14 @@ const changeFields = ['path', 'find', 'replaceWith', 'content', 'before', 'after
 const commandFields = ['command', 'cmd'];
 
 /** An edit names a text and its replacement; a write has the whole content. */
-function changeOf({ path, find, replaceWith, content, before, after }: JsonObject): TextChange | undefined {
+export function changeOf({ path, find, replaceWith, content, before, after }: JsonObject): TextChange | undefined {
   if (typeof path !== 'string') return undefined;
   if (typeof find === 'string' && typeof replaceWith === 'string') return { path, before: find, after: replaceWith };
   if (typeof before === 'string' && typeof after === 'string') return { path, before, after };
   return typeof content === 'string' ? { path, before: '', after: content } : undefined;
 }
 
-function commandOf({ command, cmd }: JsonObject): string | undefined {
+export function commandOf({ command, cmd }: JsonObject): string | undefined {
   const given = command ?? cmd;
   if (typeof given === 'string') return given;
   if (!Array.isArray(given)) return undefined;

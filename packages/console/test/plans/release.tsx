@@ -3,6 +3,11 @@ import { existsSync } from 'node:fs';
 import { Agent, definePlan, Human, If, Phase, Step, Task, While } from 'signalbox';
 import * as z from 'zod';
 
+function health(broken: string) {
+  if (existsSync(broken)) throw new Error('The page at /health answered 503: the database is not there.');
+  return { answered: 200 };
+}
+
 export default definePlan({
   name: 'release',
   input: z.object({
@@ -53,15 +58,7 @@ export default definePlan({
           </Step>
         </Phase>
         <Phase name="verify">
-          <Task
-            id="smoke-test"
-            label="Smoke test"
-            retries={0}
-            run={() => {
-              if (existsSync(broken)) throw new Error('The page at /health answered 503: the database is not there.');
-              return { answered: 200 };
-            }}
-          />
+          <Task id="smoke-test" label="Smoke test" retries={0} run={() => health(broken)} />
         </Phase>
         <Phase name="ship">
           <Human

@@ -1,5 +1,5 @@
 import { agentList, wireAgent } from './agents.ts';
-import { artifactList, wireArtifact, workspaceDiff } from './artifacts.ts';
+import { artifactList, queuedMessage, runChanges, wireArtifact, workspaceDiff } from './artifacts.ts';
 import { importReport } from './bundles.ts';
 import { runComparison } from './compare.ts';
 import { decisionList, wireDecision } from './decisions.ts';
@@ -111,5 +111,7 @@ export const answers = {
   WorkflowCheck: workflowCheck,
   WorkflowForms: workflowForms,
   WorkflowList: workflowList,
+  QueuedMessage: queuedMessage,
+  RunChanges: runChanges,
   WorkspaceDiff: workspaceDiff,
 };

@@ -62,3 +62,25 @@ export const workspaceDiff = z.object({
   /** A unified diff from git. */
   patch: z.string(),
 });
+
+const changedPath = z.object({
+  path: text,
+  change: z.enum(['added', 'removed', 'changed']),
+  /** Its whole content before and after, if both are shown; empty where it is not there. */
+  before: z.string().optional(),
+  after: z.string().optional(),
+  /** Why its content is not shown. */
+  why: z.enum(['not-text', 'too-large', 'too-many', 'gone']).optional(),
+});
+export type ChangedPath = z.infer<typeof changedPath>;
+
+/** Everything that the tool calls of a run changed in files, by the directory that they worked in. */
+export const runChanges = z.object({
+  directories: z.array(z.object({ directory: z.string(), files: z.array(changedPath).readonly() })).readonly(),
+  /** Why some of the changes are not known. */
+  unknown: z.array(z.string()).readonly(),
+});
+export type RunChanges = z.infer<typeof runChanges>;
+
+/** A message that waits for an agent's next turn, in the transcript of a task. */
+export const queuedMessage = z.object({ message: text, task: text });

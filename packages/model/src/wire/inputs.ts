@@ -20,6 +20,8 @@ import { editBody, forkBody, rerunBody, retryBody, rollbackBody, undoBody } from
 import { planFileQuery, plansQuery } from './plans.ts';
 import { redactionBody } from './redaction.ts';
 import {
+  changesQuery,
+  chatBody,
   decisionsQuery,
   emptyBody,
   eventsQuery,
@@ -49,6 +51,7 @@ export const bodies = {
   Answer: answerBody,
   Brake: brakeBody,
   BriefChanges: briefBody,
+  Chat: chatBody,
   CheckWorkflow: checkWorkflowBody,
   Collect: collectBody,
   ControlMode: modeBody,
@@ -96,6 +99,7 @@ export const queries = {
   RunsQuery: runsQuery,
   SimulateQuery: simulateQuery,
   SpendingQuery: spendingQuery,
+  ChangesQuery: changesQuery,
   StateQuery: stateQuery,
   TasksQuery: tasksQuery,
   TransitionsQuery: transitionsQuery,

@@ -74,7 +74,7 @@ export const operations = {
   changeNode: { route: 'PATCH /api/runs/:run/nodes/:node', needs: 'operator', summary: 'Change a node: only for graphs; a plan lays out its own run' },
   addEdge: { route: 'POST /api/runs/:run/edges', needs: 'operator', summary: 'Add an edge: only for graphs; a plan lays out its own run' },
   removeEdge: { route: 'DELETE /api/runs/:run/edges/:edge', needs: 'operator', summary: 'Remove an edge: only for graphs; a plan lays out its own run' },
-  chat: { route: 'POST /api/runs/:run/chat', needs: 'operator', summary: 'Send a message to a node: only for graphs; a plan lays out its own run' },
+  chat: { route: 'POST /api/runs/:run/chat', needs: 'operator', input: 'Chat', answer: 'QueuedMessage', summary: 'Queue a message for the next turn of an agent node' },
 
   compare: { route: 'GET /api/runs/:run/compare/:other', needs: 'viewer', answer: 'Comparison', summary: 'Compare two runs: plan, input, state, output, files, cost, time, decisions, and frame by frame where they part' },
   lineage: { route: 'GET /api/runs/:run/lineage', needs: 'viewer', input: 'ListQuery', answer: 'Lineage', summary: 'The parent and the forks of a run' },
@@ -87,6 +87,7 @@ export const operations = {
   tasks: { route: 'GET /api/runs/:run/tasks', needs: 'viewer', input: 'TasksQuery', answer: 'TaskList', summary: 'Tasks of a run' },
   stream: { route: 'GET /api/runs/:run/stream/:task', needs: 'viewer', input: 'PageQuery', answer: 'ChunkList', summary: 'The output of an agent during a task' },
   diff: { route: 'GET /api/runs/:run/diff', needs: 'viewer', input: 'StateQuery', args: ['frame'], answer: 'WorkspaceDiff', summary: 'The diff of the workspace of a run, current or up to a frame' },
+  changes: { route: 'GET /api/runs/:run/changes', needs: 'viewer', input: 'ChangesQuery', answer: 'RunChanges', summary: 'What tool calls of a run changed in files, wherever they worked, current or up to a frame' },
   nodeInput: { route: 'GET /api/runs/:run/nodes/:node/input', needs: 'viewer', input: 'StateQuery', args: ['frame'], answer: 'NodeInput', summary: 'The complete input of a node, current or in a frame' },
   bundle: { route: 'GET /api/runs/:run/bundle', needs: 'viewer', answer: 'bytes', summary: 'Export a run as one file' },
   verify: { route: 'POST /api/runs/:run/verify', needs: 'viewer', input: 'Verify', answer: 'RunCheck', summary: 'Verify the record of a run: its events, its journal, a head' },

@@ -91,6 +91,12 @@ export const tasksQuery = z.strictObject({
 
 export const stateQuery = z.strictObject({ frame: count.optional() });
 
+/** A person's text for the next turn of an agent. */
+export const chatBody = z.strictObject({ node: text.min(1), text: text.min(1).max(20_000) });
+
+/** Up to the end of a frame, and of one node. */
+export const changesQuery = z.strictObject({ frame: count.optional(), node: text.optional() });
+
 /** `from` is the `next` of the previous page. */
 export const transitionsQuery = z.strictObject({
   key: text.optional(),

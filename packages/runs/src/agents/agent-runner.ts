@@ -78,7 +78,7 @@ interface McpServerOffer {
 /** An agent's access to its run. Every awaited call is durable when it returns. */
 export interface AgentSession {
   readonly signal: AbortSignal;
-  /** The messages that earlier attempts of this task kept, in order. */
+  /** The messages that this task kept so far, in order; among them what people wrote to the agent, also meanwhile. */
   transcript(): Promise<readonly Json[]>;
   /** Adds messages to the transcript. Returns them as stored, without secrets: the agent continues from these (R42). */
   keep(messages: readonly Json[]): Promise<readonly Json[]>;

@@ -107,7 +107,7 @@ function servedBy(
     ...historyHandlers(host, all),
     ...inspectionHandlers(host),
     ...artifactHandlers(all),
-    ...graphHandlers,
+    ...graphHandlers(host),
     ...approvalHandlers(all),
     ...retentionHandlers(host),
     ...bundleHandlers(host),

@@ -9,7 +9,7 @@ import { listed, MANY, pageOf } from './paging.ts';
 /** Forks, reruns, undo and rollback. */
 export function forkHandlers(
   host: RunHost,
-): Serving<'fork' | 'rerun' | 'compare' | 'lineage' | 'checkpoints' | 'undo' | 'rollback'> {
+): Serving<'fork' | 'rerun' | 'compare' | 'lineage' | 'checkpoints' | 'changes' | 'undo' | 'rollback'> {
   async function forkAt(run: RunId, request: ForkRequest, caller: Caller) {
     const refused = ownersWordRefusal(request, caller);
     if (refused !== undefined) return err(refused);
@@ -57,6 +57,7 @@ export function forkHandlers(
         pageOf(all, { limit: MANY, ...asked }, ({ call }) => call),
       );
     },
+    changes: ({ run }, asked) => host.changes(run, asked),
     undo: ({ run }, { call, ...request }, { user }) => host.undo(run.id, call, request, user),
     rollback: ({ run }, body, { user }) => host.rollback(run.id, body, user),
   };

@@ -1,21 +1,26 @@
+import type { RunHost } from '@signalbox/app/host';
 import { err, failure } from '@signalbox/model';
 import type { Place, Serving } from '../http/handlers.ts';
 
-/** Operations of graph runs only (R20): a plan lays out every other run. */
-export const graphHandlers: Serving<'addNode' | 'changeNode' | 'addEdge' | 'removeEdge' | 'chat'> = {
-  addNode: refusal('nodes cannot be added to it'),
-  changeNode: refusal('its nodes cannot be changed'),
-  addEdge: refusal('it has no edges'),
-  removeEdge: refusal('it has no edges'),
-  chat: refusal('its nodes take no messages', 'Send a signal that the plan reads, or answer a waiting decision.'),
-};
+/** Operations of graph runs only (R20): a plan lays out every other run. A message goes to a plan's agents, too. */
+export function graphHandlers(
+  host: Pick<RunHost, 'tell'>,
+): Serving<'addNode' | 'changeNode' | 'addEdge' | 'removeEdge' | 'chat'> {
+  return {
+    addNode: refusal('nodes cannot be added to it'),
+    changeNode: refusal('its nodes cannot be changed'),
+    addEdge: refusal('it has no edges'),
+    removeEdge: refusal('it has no edges'),
+    chat: ({ run }, { node, text }, { user }) => host.tell(run.id, node, text, user),
+  };
+}
 
-function refusal(what: string, suggestion = 'Change the plan, and resume the run with the changed plan.') {
+function refusal(what: string) {
   return ({ run: { id: run } }: Place<'addNode'>) =>
     err(
       failure('run/not-a-graph', {
         message: `Run ${run} is driven by a plan, not a graph: ${what}.`,
-        suggestion,
+        suggestion: 'Change the plan, and resume the run with the changed plan.',
         details: { run },
       }),
     );

@@ -285,7 +285,12 @@ const endpoints: { readonly [Endpoint in (typeof ENDPOINTS)[number]]: () => Prom
   'PATCH /api/runs/:id/nodes/:nodeId': () => onlyGraphs('PATCH', `/nodes/${UNKNOWN}`),
   'POST /api/runs/:id/edges': () => onlyGraphs('POST', '/edges'),
   'DELETE /api/runs/:id/edges/:edgeId': () => onlyGraphs('DELETE', `/edges/${UNKNOWN}`),
-  'POST /api/runs/:id/chat': () => onlyGraphs('POST', '/chat'),
+  'POST /api/runs/:id/chat': async () => {
+    const body = { node: 'nobody', text: 'Look again.' };
+    expect(await refused('POST', `/api/runs/${runs.plan}/chat`, body)).toEqual([409, 'run/no-effect']);
+    expect(await refused('POST', `/api/runs/${runs.guided}/chat`, body)).toEqual([409, 'run/not-a-graph']);
+    expect(await refused('POST', `/api/runs/${UNKNOWN}/chat`, body)).toEqual([404, 'run/unknown']);
+  },
   'GET /api/approvals': async () => {
     const { approvals } = await read(decisionList, 'GET', '/api/approvals?status=all');
     expect(approvals.map(({ runId }) => runId)).toEqual(expect.arrayContaining([runs.plan, runs.guided]));
