@@ -26,7 +26,6 @@ describe('usage', () => {
       expect([await main([...args, '--data-dir', data], terminal), terminal.complaints]).toEqual([0, []]);
       return terminal.printed.join('\n');
     };
-    expect(await said('usage')).toBe('Nothing was spent yet.');
     await said('run', path.join(folder, 'plan.tsx'), '--max-tokens', '900000');
     const day = new Date().toISOString().slice(0, 10);
     const spent = '1 call, 30 tokens in, 12 out, $0.0000';
