@@ -206,8 +206,9 @@ async function bench(): Promise<void> {
   process.exit(0);
 }
 
-const told = <T>(from: ChildProcess) =>
-  new Promise<T>(resolve => from.once('message', message => resolve(message as T)));
+function told<T>(from: ChildProcess): Promise<T> {
+  return new Promise<T>(resolve => from.once('message', message => resolve(message as T)));
+}
 
 async function bareProxy(provider: string): Promise<string> {
   const agent = new Agent({ keepAlive: true });

@@ -25,26 +25,29 @@ export function sentTap(tap: AnswerTap, encoding: string | undefined): SentTap |
   if (decoder === undefined) return undefined;
   let isLast = false;
   let isBroken = false;
+  /** Ends the wait of whoever waits for the decoder. */
+  let wake = () => {};
   decoder.on('data', (part: Buffer) => {
     isLast = tap.take(part) || isLast;
   });
   // What cannot be decoded is passed on, and its spending is estimated.
   decoder.on('error', () => {
     isBroken = true;
+    wake();
   });
   return {
     take(chunk) {
       if (isBroken) return isLast;
       return new Promise(resolve => {
-        decoder.once('error', () => resolve(isLast));
-        decoder.write(chunk, () => resolve(isLast));
+        wake = () => resolve(isLast);
+        decoder.write(chunk, wake);
       });
     },
     async end() {
       if (!isBroken) {
         await new Promise<void>(resolve => {
-          decoder.once('error', () => resolve()).once('end', resolve);
-          decoder.end();
+          wake = resolve;
+          decoder.once('end', resolve).end();
         });
       }
       tap.end();
