@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { openUsers } from '@signalbox/app';
+import { playScenario, type ScenarioChoice, scenarioPlugins } from '@signalbox/app/fleet-demo';
 import { type GuidedTools, openGuidedSessions, openGuidedTools } from '@signalbox/app/guided';
 import { type Home, openHome, thisMachine } from '@signalbox/app/host';
 import { type Client, createClient } from '@signalbox/client';
@@ -42,9 +43,11 @@ export interface LiveOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The configuration of its data directory. */
   readonly config?: object;
+  /** Serves the fleet of the project, whose agents play this. */
+  readonly scenario?: ScenarioChoice;
 }
 
-export async function openLiveConsole({ env = {}, config }: LiveOptions = {}): Promise<LiveConsole> {
+export async function openLiveConsole({ env = {}, config, scenario }: LiveOptions = {}): Promise<LiveConsole> {
   const built: BuiltConsole = builtConsole();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'signalbox-live-'));
   const [dataDirectory, project, broken] = ['data', 'project', 'broken'].map(name => path.join(folder, name)) as [
@@ -70,6 +73,8 @@ export async function openLiveConsole({ env = {}, config }: LiveOptions = {}): P
     if (!opened.ok) throw new Error(opened.error.message);
     home = opened.value;
     const { timers } = machine;
+    const fleet = scenario && (await home.fleet({ directory: project, ...scenarioPlugins(machine, scenario) }));
+    if (fleet !== undefined && scenario !== undefined) await playScenario(fleet, scenario, machine.clock, 'ada');
     const started = await startServer({
       host: home.host,
       token: TOKEN,
@@ -80,6 +85,7 @@ export async function openLiveConsole({ env = {}, config }: LiveOptions = {}): P
       users: openUsers(dataDirectory, machine),
       settings: home.settings({ directoryFrom: 'program', workflowDirectories: [] }),
       agents: home.agentJobs(),
+      fleet,
       consoleDirectory: built.directory,
     });
     if (!started.ok) throw new Error(started.error.message);

@@ -2,6 +2,7 @@ import { createClient, logIn } from '@signalbox/client';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useState } from 'react';
+import { FleetProvider } from './fleet/fleet-live.tsx';
 import { router } from './router.tsx';
 import { ClientContext } from './server/client-context.ts';
 import { LiveProvider } from './server/live.tsx';
@@ -55,7 +56,9 @@ export function App() {
     <QueryClientProvider client={server.reads}>
       <ClientContext value={server.client}>
         <LiveProvider onRefused={refuse}>
-          <RouterProvider router={router} />
+          <FleetProvider>
+            <RouterProvider router={router} />
+          </FleetProvider>
         </LiveProvider>
       </ClientContext>
     </QueryClientProvider>

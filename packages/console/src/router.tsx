@@ -29,6 +29,20 @@ const routes = [
   }),
   createRoute({
     getParentRoute: at,
+    path: '/fleet',
+    validateSearch: (given: Readonly<Record<string, unknown>>): { readonly agent?: string } =>
+      typeof given.agent === 'string' ? { agent: given.agent } : {},
+    component: lazyRouteComponent(() => import('./pages/fleet-page.tsx'), 'FleetPage'),
+  }),
+  createRoute({
+    getParentRoute: at,
+    path: '/controls',
+    validateSearch: (given: Readonly<Record<string, unknown>>): { readonly agent?: string } =>
+      typeof given.agent === 'string' ? { agent: given.agent } : {},
+    component: lazyRouteComponent(() => import('./pages/controls-page.tsx'), 'ControlsPage'),
+  }),
+  createRoute({
+    getParentRoute: at,
     path: '/runs',
     validateSearch: runsSearchOf,
     component: lazyRouteComponent(() => import('./pages/runs-page.tsx'), 'RunsPage'),

@@ -83,7 +83,11 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
     mcpByToken(asker => mcpHttp(createAgentMcp(guided, { onFault, asker }), { timers, onFault }), doors, access);
   const meter = createLiveMeter();
   const metrics = createRunMetrics(host, meter, options.fleet);
-  const operatorMcp = operatorHttp(host, { timers, guided: options.sessions?.runs, doors, access, onFault });
+  const operatorMcp = operatorHttp(host, {
+    ...{ timers, doors, access, onFault },
+    guided: options.sessions?.runs,
+    fleet: options.fleet,
+  });
   const app = createHttpApp({
     host,
     access,

@@ -24,11 +24,11 @@ export async function operatorOnStdio(
   for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
     const serving = await openServing(terminal, { directory, port: 0 });
     if (serving.ok) {
-      const { host, sessions, url, close } = serving.value;
+      const { host, sessions, fleet, url, close } = serving.value;
       try {
         await takeUp(host);
         const isFull = () => process.stdout.writableLength > WAITING_BYTES;
-        await serveOnStdio(createOperatorMcp({ host, guided: sessions.runs, url, isFull, onFault }), {
+        await serveOnStdio(createOperatorMcp({ host, guided: sessions.runs, fleet, url, isFull, onFault }), {
           onFault,
           ending,
         });

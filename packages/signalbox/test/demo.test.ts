@@ -8,7 +8,7 @@ interface Run {
 }
 
 describe('signalbox demo', () => {
-  it('[X17] serves runs of every kind, and leaves nothing behind when it is interrupted', async () => {
+  it('[X17] [X95] serves runs of every kind, and leaves nothing behind when it is interrupted', async () => {
     const cwd = temporaryFolder();
     const child = spawn(process.execPath, [entry, 'demo', '--no-open', '--json'], {
       cwd,
@@ -29,6 +29,10 @@ describe('signalbox demo', () => {
       expect(runs.map(({ record }) => record.origin?.kind)).toEqual(expect.arrayContaining(['fork', 'import']));
       const { users } = (await (await fetch(`${url}/api/users`, { headers })).json()) as { users: readonly object[] };
       expect(users).toMatchObject([{ name: 'ada' }]);
+      const { agents } = (await (await fetch(`${url}/api/agents`, { headers })).json()) as {
+        agents: readonly { readonly name: string }[];
+      };
+      expect(agents.map(({ name }) => name)).toEqual(['backend', 'frontend', 'tests']);
       child.kill('SIGINT');
       expect(await ended).toBe(130);
       expect(readdirSync(cwd).filter(name => name.startsWith('signalbox-demo'))).toEqual([]);

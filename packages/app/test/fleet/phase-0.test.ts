@@ -29,6 +29,35 @@ const own = (message: FleetMessage, find: (event: AgentEvent) => boolean) =>
   message.type === 'event' && find(message.envelope.event);
 
 describe('phase 0', () => {
+  it('[A968] `MockPlugin` implements `AgentPlugin` interface using `InProcessTransport` with `eventSink`', async () => {
+    const stage = await fleetStage({ answers: false });
+    await stage.until(() => (stage.desk.queue().length > 0 ? true : undefined));
+    const backend = stage.agent('backend');
+    await stage.desk.pause(backend, 'look', 'ada');
+    await stage.desk.resume(backend, 'ada');
+    await stage.desk.changeBrief(backend, { description: 'Else' }, 'ada');
+    for (const queued of stage.desk.queue()) {
+      if (queued.from !== 'agent') continue;
+      const { id, subject } = queued.decision;
+      const option = subject.subtype === 'option' ? subject.options[0]?.id : undefined;
+      const resolution = {
+        resolutionType: option === undefined ? ('approve' as const) : ('choose_option' as const),
+        ...(option === undefined ? {} : { chosenOptionId: option }),
+        rationale: 'yes',
+        actionKind: 'review' as const,
+      };
+      await stage.desk.resolve(id, { resolution }, 'ada');
+    }
+    await stage.desk.kill(stage.agent('tests'), 'enough', 'ada');
+    await stage.host.idle();
+    const called = new Set(stage.calls.map(({ call }) => call));
+    for (const call of ['spawn', 'pause', 'resume', 'updateBrief', 'resolveDecision', 'kill'])
+      expect([...called]).toContain(call);
+    // Whatever it said came through the sink of its transport.
+    expect(typesOf(stage, 'backend').length).toBeGreaterThan(0);
+    expect(stage.faults).toEqual([]);
+  });
+
   it('[A968] At least one scenario (recommend: David) runs end-to-end: mock events flow through event bus -> classifier -> WebSocket Hub', async () => {
     const stage = await fleetStage();
     await stage.until(() => isOver(stage));

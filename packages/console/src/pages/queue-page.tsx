@@ -3,6 +3,8 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { answer } from '../decisions/use-answer.ts';
 import { words } from '../decisions/words.ts';
+import { AgentQueue } from '../fleet/agent-queue.tsx';
+import { useFleet } from '../fleet/fleet-live.tsx';
 import { QueueDesk } from '../queue/queue-desk.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
@@ -23,6 +25,8 @@ export function QueuePage() {
   const { decisions, decisionsError, runs } = useLive();
   const { decision: asked } = route.useSearch();
   const queue = decisions ?? none;
+  const ofAgents = useFleet().decisions?.length ?? 0;
+  const waiting = queue.length + ofAgents;
   const cursor = useCursor(queue.map(({ approvalId }) => approvalId));
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const { setId } = cursor;
@@ -52,15 +56,15 @@ export function QueuePage() {
   }
   return (
     <div className="room queue">
-      <title>{queue.length === 0 ? 'Queue · Signalbox' : `(${queue.length}) Queue · Signalbox`}</title>
+      <title>{waiting === 0 ? 'Queue · Signalbox' : `(${waiting}) Queue · Signalbox`}</title>
       <div className="roomhead">
         <h1>Queue</h1>
         <p className="text-muted">
           {decisions === undefined
             ? 'Loading…'
-            : queue.length === 0
+            : waiting === 0
               ? 'Nothing waits for you.'
-              : `${many(queue.length, 'decision')} ${queue.length === 1 ? 'waits' : 'wait'} for you.`}
+              : `${many(waiting, 'decision')} ${waiting === 1 ? 'waits' : 'wait'} for you.`}
         </p>
         {queue.length > 0 && (
           <p className="keyline">
@@ -70,8 +74,10 @@ export function QueuePage() {
         )}
       </div>
       {chosen.length > 0 && <Bulk decisions={chosen} onDone={() => setSelected(new Set())} />}
+      <AgentQueue />
       {queue.length === 0 ? (
-        decisions !== undefined && (
+        decisions !== undefined &&
+        ofAgents === 0 && (
           <Empty title="When an agent needs your approval, or a plan asks a question, it appears here at once.">
             <p>Settings can turn on notifications while this page is in the background.</p>
           </Empty>

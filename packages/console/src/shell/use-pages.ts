@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { newsSince, useNewsFrom } from '../briefing/since-last-look.ts';
+import { useFleet } from '../fleet/fleet-live.tsx';
 import { useLive } from '../server/live.tsx';
 import { useSessions } from '../sessions/use-sessions.ts';
 import { useSettings } from '../settings/settings.ts';
@@ -12,6 +13,8 @@ export interface PageLink {
   readonly to:
     | '/'
     | '/queue'
+    | '/fleet'
+    | '/controls'
     | '/runs'
     | '/find'
     | '/failures'
@@ -37,7 +40,8 @@ export function usePages(): readonly PageLink[] {
   // The same runs as in the briefing.
   const newsFrom = useNewsFrom(Date.now());
   const failed = runs && newsSince(runs, newsFrom).failed.length;
-  const waiting = decisions?.length;
+  const fleet = useFleet();
+  const waiting = decisions && decisions.length + (fleet.decisions?.length ?? 0);
   const { developer } = useSettings();
   // A server without guided workflows has no sessions, and no page for them.
   const { data: sessions, error } = useSessions();
@@ -55,6 +59,7 @@ export function usePages(): readonly PageLink[] {
     return [
       page('/', 'Briefing', 'b'),
       counted(page('/queue', 'Queue', 'q'), waiting, 'need you', 'waiting'),
+      ...(fleet.isThere === true ? [page('/fleet', 'Fleet', 't'), page('/controls', 'Controls', 'c')] : []),
       counted(page('/runs', 'Runs', 'r'), working, 'running', 'working'),
       page('/find', 'Find', 'i'),
       counted(page('/failures', 'Failures', 'f'), failed, 'failed', 'failed'),
@@ -64,5 +69,5 @@ export function usePages(): readonly PageLink[] {
       page('/settings', 'Settings', 's'),
       ...(developer ? [page('/developer', 'Developer', 'd')] : []),
     ];
-  }, [asking, developer, failed, hasSessions, navigate, waiting, working]);
+  }, [asking, developer, failed, fleet.isThere, hasSessions, navigate, waiting, working]);
 }

@@ -41,6 +41,16 @@ export const operatorToolAccess = {
   'state.set': 'operator',
   'state.update': 'operator',
   'approval.respond': 'approver',
+  'fleet.show': 'viewer',
+  'fleet.control_agent': 'operator',
+  'fleet.resolve_decision': 'approver',
+  'fleet.brake': 'operator',
+  'fleet.release_brake': 'operator',
+  'fleet.set_mode': 'operator',
+  'fleet.advance_ticks': 'operator',
+  'fleet.trust': 'viewer',
+  'fleet.knowledge': 'viewer',
+  'fleet.review_artifact': 'approver',
 } as const satisfies Readonly<Record<string, Needed>>;
 export type OperatorToolName = keyof typeof operatorToolAccess;
 

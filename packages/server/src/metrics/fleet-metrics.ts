@@ -4,6 +4,10 @@ import type { MetricShelf } from './metric-shelf.ts';
 /** Fine enough for the 50th, 95th and 99th percentile of what the specification allows: 50 to 500 milliseconds. */
 const LATENCY_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1, 5];
 
+const QUANTILES = [0.5, 0.95, 0.99];
+/** Events of each type that quantiles are computed from. */
+const LATEST = 1_000;
+
 /** The agents of the fleet, and how fast their events arrive. */
 export function fleetMetrics(shelf: MetricShelf, fleet: FleetDesk): () => void {
   const events = shelf.counter('fleet_events_total', 'Events of agents that were published, by type.', ['type']);
@@ -12,6 +16,17 @@ export function fleetMetrics(shelf: MetricShelf, fleet: FleetDesk): () => void {
     'Time from an event at its agent to its publication, by type.',
     LATENCY_BUCKETS,
     ['type'],
+  );
+  const latest = new Map<string, number[]>();
+  shelf.gauges(
+    'fleet_event_latency_quantile_seconds',
+    `The time from an event at its agent to its publication, by type, over the latest ${LATEST} of each.`,
+    ['type', 'quantile'],
+    () =>
+      [...latest].flatMap(([type, seconds]) => {
+        const sorted = seconds.toSorted((a, b) => a - b);
+        return QUANTILES.map(q => [{ type, quantile: `${q}` }, quantileOf(sorted, q)] as const);
+      }),
   );
   shelf.gauges('fleet_agents', 'Agents, by standing.', ['standing'], () => {
     const counts = new Map<string, number>();
@@ -23,6 +38,16 @@ export function fleetMetrics(shelf: MetricShelf, fleet: FleetDesk): () => void {
   return fleet.onPublished(({ type, occurredAt, publishedAt }) => {
     events.inc({ type });
     // The clock of an agent may be ahead of ours.
-    latency.observe({ type }, Math.max(0, publishedAt - occurredAt) / 1_000);
+    const seconds = Math.max(0, publishedAt - occurredAt) / 1_000;
+    latency.observe({ type }, seconds);
+    const kept = latest.get(type) ?? [];
+    kept.push(seconds);
+    if (kept.length > LATEST) kept.shift();
+    latest.set(type, kept);
   });
+}
+
+/** The smallest value that so many of the values are not above. */
+function quantileOf(sorted: readonly number[], q: number): number {
+  return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? 0;
 }

@@ -1,3 +1,4 @@
+import type { FleetDesk } from '@signalbox/app/fleet';
 import type { GuidedRuns } from '@signalbox/app/guided';
 import type { Machine, RunHost } from '@signalbox/app/host';
 import type { Access } from '../access/access.ts';
@@ -13,12 +14,14 @@ export function operatorHttp(
   {
     timers,
     guided,
+    fleet,
     doors,
     access,
     onFault,
   }: {
     readonly timers: Machine['timers'];
     readonly guided: GuidedRuns | undefined;
+    readonly fleet: FleetDesk | undefined;
     readonly doors: OpenDoors;
     readonly access: Pick<Access, 'isCurrent'>;
     readonly onFault: (thrown: unknown) => void;
@@ -27,7 +30,12 @@ export function operatorHttp(
   const bus = changeBus(host);
   return mcpByToken(
     ({ name, role }) =>
-      mcpHttp(createOperatorMcp({ host, guided, by: name, role, onFault }), { timers, onFault, bus, kept: keptNews }),
+      mcpHttp(createOperatorMcp({ host, guided, fleet, by: name, role, onFault }), {
+        timers,
+        onFault,
+        bus,
+        kept: keptNews,
+      }),
     doors,
     access,
   );

@@ -6,6 +6,7 @@ import {
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
 import { allRunsOf } from '@signalbox/app/all-runs';
+import type { FleetDesk } from '@signalbox/app/fleet';
 import type { GuidedRuns } from '@signalbox/app/guided';
 import { type RunHost, thrownDamage } from '@signalbox/app/host';
 import { type ErrorEnvelope, failure, type UserRole } from '@signalbox/model';
@@ -26,6 +27,8 @@ export interface OperatorMcpOptions {
   readonly host: RunHost;
   /** Guided runs, shown beside plan runs. */
   readonly guided?: GuidedRuns | undefined;
+  /** The agents of the project. */
+  readonly fleet?: FleetDesk | undefined;
   /** The name in events; defaults to the holder of the data directory's token. */
   readonly by?: string | undefined;
   /** The role of the user; defaults to everything. */
@@ -51,7 +54,7 @@ export function createOperatorMcp(options: OperatorMcpOptions): McpServerFactory
       { name: 'signalbox-operator', title: 'Signalbox, for operators', version: manifest.version },
       { instructions: operatorInstructions, capabilities: { tools: {}, resources: { subscribe: true } } },
     );
-    const desk: ToolDesk = { host, runs, by, url: context.requestInfo?.url ?? url };
+    const desk: ToolDesk = { host, runs, fleet: options.fleet, by, url: context.requestInfo?.url ?? url };
     for (const [tool, schemas] of shown) {
       const { name, title, description, annotations } = tool;
       server.registerTool(name, { title, description, annotations, ...schemas }, async given => {

@@ -1,5 +1,6 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { AllRuns } from '@signalbox/app/all-runs';
+import type { FleetDesk } from '@signalbox/app/fleet';
 import type { RunHost } from '@signalbox/app/host';
 import { type ErrorEnvelope, ok, type Result, text } from '@signalbox/model';
 import type * as z from 'zod';
@@ -12,6 +13,8 @@ import { summaryOf } from './resource-reads.ts';
 export interface ToolDesk {
   readonly host: RunHost;
   readonly runs: AllRuns;
+  /** The agents of the project; undefined if the server has no fleet. */
+  readonly fleet?: FleetDesk | undefined;
   /** The caller's name, as used in events. */
   readonly by: string;
   /** The server's HTTP address, if it has one. */

@@ -1,4 +1,5 @@
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { FleetDesk } from '@signalbox/app/fleet';
 import type { RunHost } from '@signalbox/app/host';
 import { startServer } from '@signalbox/server';
 import { TOKEN } from '../http-asker.ts';
@@ -37,11 +38,12 @@ interface NewsStream {
 }
 
 /** The operator's surface on the real server, over runs of a test. */
-export async function operatorStage(host: RunHost): Promise<OperatorStage> {
+export async function operatorStage(host: RunHost, fleet?: FleetDesk): Promise<OperatorStage> {
   const timers = manualTimers();
   const faults: unknown[] = [];
   const started = await startServer({
     host,
+    fleet,
     token: TOKEN,
     port: 0,
     timers: timers.timers,

@@ -17,8 +17,8 @@ export const defineDemo: DefineCommand = (command, context) => {
   command
     .description(
       'Starts the server and the console with sample runs: one that works, one that asks you and continues, one that failed, one ' +
-        'with a fork, and a guided session that an agent walks. Models are scripted: no keys, no network. Ctrl-C ends it and leaves ' +
-        'nothing behind.',
+        'with a fork, a guided session that an agent walks, and a fleet whose agents play a scenario. Models are scripted: no ' +
+        'keys, no network. Ctrl-C ends it and leaves nothing behind.',
     )
     .option(
       '--scenes',

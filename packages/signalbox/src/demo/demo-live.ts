@@ -8,6 +8,7 @@ import {
   thingsToTry,
   writeShowAgent,
 } from '@signalbox/app';
+import { scenarioChoice } from '@signalbox/app/fleet-demo';
 import { type ErrorEnvelope, thisMachine } from '@signalbox/app/host';
 import { asked } from '../end-signals.ts';
 import { handOver } from '../serving/handover.ts';
@@ -24,6 +25,8 @@ export interface LiveOptions {
 
 /** A person with their own token, so that their actions carry their name. */
 const USER = 'ada';
+/** Agents of a fleet: one conflicts with another, and some wait for the person. */
+const SCENARIO = 'david';
 
 /** Server, console and sample runs, until Ctrl-C. */
 export async function playLive(
@@ -31,6 +34,8 @@ export async function playLive(
   { directory, port, open, json }: LiveOptions,
   ending: AbortSignal,
 ): Promise<ErrorEnvelope | undefined> {
+  const scenario = scenarioChoice(SCENARIO, 1);
+  if (!scenario.ok) return scenario.error;
   const opened = openDemoDirectory(directory);
   if (!opened.ok) return opened.error;
   const place = opened.value;
@@ -43,7 +48,10 @@ export async function playLive(
   try {
     writeShowAgent(data);
     const missing = await missingSandbox();
-    const serving = await openServing(terminal, { directory: data, port, planRoots: [plans] });
+    const serving = await openServing(terminal, {
+      ...{ directory: data, port, planRoots: [plans] },
+      scenario: scenario.value,
+    });
     if (!serving.ok) return serving.error;
     const { url, host, guided, close } = serving.value;
     const page = serving.value.page();
@@ -82,6 +90,7 @@ function greeting(terminal: Terminal, page: string, missing: string | undefined)
     '',
     'One run works, two wait for you in the queue, one failed, one has a fork and an imported copy, one waits for a',
     'busy model, and an agent walks a workflow. The run tidy-readme shows an agent of its own program, over ACP.',
+    'Three agents play a scenario: Fleet shows them, Controls their trust, the control mode and the brake.',
     ...leftOut(missing),
     '',
     strong('Try'),

@@ -38,6 +38,7 @@ export interface Serving {
   readonly host: RunHost;
   readonly guided: GuidedTools;
   readonly sessions: GuidedSessions;
+  readonly fleet: FleetDesk;
   /** Pauses active runs, closes every connection, and releases the directory. */
   close(): Promise<void>;
 }
@@ -106,6 +107,7 @@ export async function openServing(
       host,
       guided,
       sessions,
+      fleet: fleet.value,
       async close() {
         endNotices();
         await server.value.close();
