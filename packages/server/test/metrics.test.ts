@@ -85,8 +85,8 @@ describe('the metrics', () => {
   it('[V344] have the median, the 95th and the 99th percentile of the latency of events, by type', async () => {
     const { publish, value } = stage();
     for (let ms = 100; ms > 0; ms -= 1) publish(ms);
-    const of = (quantile: string) => value('fleet_event_latency_quantile_seconds', { type: 'status', quantile });
-    expect([await of('0.5'), await of('0.95'), await of('0.99')]).toEqual([0.05, 0.095, 0.099]);
+    const of = (percentile: string) => value('fleet_event_latency_percentile_seconds', { type: 'status', percentile });
+    expect([await of('50'), await of('95'), await of('99')]).toEqual([0.05, 0.095, 0.099]);
   });
 
   it('[V91] [V378] count frames, work, errors, waits, model use and cost', async () => {

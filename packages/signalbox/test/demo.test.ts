@@ -8,7 +8,7 @@ interface Run {
 }
 
 describe('signalbox demo', () => {
-  it('[X17] [X95] serves runs of every kind, and leaves nothing behind when it is interrupted', async () => {
+  it('[X17] [X99] serves runs of every kind, and leaves nothing behind when it is interrupted', async () => {
     const cwd = temporaryFolder();
     const child = spawn(process.execPath, [entry, 'demo', '--no-open', '--json'], {
       cwd,

@@ -44,6 +44,13 @@ export interface AgentCalls {
   close(): Promise<void>;
 }
 
+interface Running {
+  readonly handle: AgentHandle;
+  readonly plugin: AgentPlugin;
+  /** The adapter session that its events name now. */
+  readonly session: string | undefined;
+}
+
 const TOKEN_BYTES = 4;
 /** How long a plugin may take to answer. */
 const CALL_MS = 60_000;
@@ -84,10 +91,12 @@ export function createAgentCalls(ports: CallsPorts): AgentCalls {
   const pluginOf = (id: AgentId) => plugins.find(({ plugin }) => plugin.name === agentOf(id)?.pluginName);
 
   /** Undefined if no process works for the agent. */
-  function runningOf(id: AgentId): { readonly handle: AgentHandle; readonly plugin: AgentPlugin } | undefined {
+  function runningOf(id: AgentId): Running | undefined {
     const handle = handles.get(id);
-    const plugin = pluginOf(id)?.plugin;
-    return handle === undefined || plugin === undefined ? undefined : { handle, plugin };
+    const of = pluginOf(id);
+    if (handle === undefined || of === undefined) return undefined;
+    // An adapter may have begun another session by itself: with each turn, where it cannot resume.
+    return { handle, plugin: of.plugin, session: of.sessionOf(id) ?? agentOf(id)?.session ?? undefined };
   }
 
   function arrived(agent: AgentId, payload: Json): void {
@@ -212,7 +221,7 @@ export function createAgentCalls(ports: CallsPorts): AgentCalls {
       // It is delivered again when the agent is back.
       if (running === undefined) return undefined;
       const { handle, plugin } = running;
-      const knowsIt = !isReassigned && agentOf(agentId)?.session === session;
+      const knowsIt = !isReassigned && running.session === session;
       const delivered = knowsIt
         ? await plugin.resolveDecision(handle, decisionId, resolution)
         : await plugin.injectContext(handle, toldAnswer(decisionId, resolution, state().knowledge.version));

@@ -33,9 +33,6 @@ describe('phase 0', () => {
     const stage = await fleetStage({ answers: false });
     await stage.until(() => (stage.desk.queue().length > 0 ? true : undefined));
     const backend = stage.agent('backend');
-    await stage.desk.pause(backend, 'look', 'ada');
-    await stage.desk.resume(backend, 'ada');
-    await stage.desk.changeBrief(backend, { description: 'Else' }, 'ada');
     for (const queued of stage.desk.queue()) {
       if (queued.from !== 'agent') continue;
       const { id, subject } = queued.decision;
@@ -48,6 +45,12 @@ describe('phase 0', () => {
       };
       await stage.desk.resolve(id, { resolution }, 'ada');
     }
+    await stage.host.idle();
+    await stage.desk.pause(backend, 'look', 'ada');
+    await stage.host.idle();
+    await stage.desk.resume(backend, 'ada');
+    await stage.desk.changeBrief(backend, { description: 'Else' }, 'ada');
+    await stage.host.idle();
     await stage.desk.kill(stage.agent('tests'), 'enough', 'ada');
     await stage.host.idle();
     const called = new Set(stage.calls.map(({ call }) => call));

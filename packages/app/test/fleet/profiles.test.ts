@@ -87,3 +87,13 @@ describe.each(pairs)('%s on the profile %s', (scenario, profile) => {
     expect(stage.desk.sync()).toMatchObject({ controlMode: to });
   });
 });
+
+it('[A981] answers every decision of an agent that cannot resume, in each of its turns', async () => {
+  const stage = await fleetStage({ scenario: 'priya', profile: 'minimal' });
+  const billing = stage.agent('billing');
+  await stage.until(() => isOver(stage));
+  const asked = Object.values(stage.state().decisions.items).filter(({ agentId }) => agentId === billing);
+  expect(new Set(asked.map(({ session }) => session)).size).toBe(2);
+  const delivered = stage.calls.filter(({ call }) => call === 'resolveDecision').map(({ given }) => given[1]);
+  for (const { id } of asked) expect(delivered).toContain(id);
+});

@@ -86,7 +86,7 @@ function Brake({ brake, nameOf, children }: BrakeProps) {
                   <tr key={agent.agentId}>
                     <th scope="row">{nameOf(agent.agentId)}</th>
                     <td>
-                      <span className={`word word-${signal}`}>
+                      <span className={`fleet-standing word word-${signal}`}>
                         <Lamp signal={signal} /> {word}
                       </span>
                     </td>

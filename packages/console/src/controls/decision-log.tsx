@@ -36,7 +36,7 @@ export function DecisionLog({ nameOf }: { nameOf(agent: string): string }) {
       )}
       {entries.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that scrolls is reached with the keyboard
-        <section className="table-box fleet-table" tabIndex={0} aria-label="Decision log">
+        <section className="table-box fleet-table" tabIndex={0} aria-label="Entries, newest first">
           <table className="facts-table">
             <thead>
               <tr>

@@ -39,10 +39,9 @@ export function TrustPanel({ agents }: { readonly agents: readonly WireFleetAgen
             <thead>
               <tr>
                 <th scope="col">agent</th>
+                <th scope="col">workstream</th>
                 <th scope="col">trust</th>
-                <th scope="col">
-                  <span className="sr-only">bar</span>
-                </th>
+                <td />
               </tr>
             </thead>
             <tbody>
@@ -55,9 +54,9 @@ export function TrustPanel({ agents }: { readonly agents: readonly WireFleetAgen
                       aria-current={agent === shown ? 'true' : undefined}
                     >
                       {agent.name}
-                    </Link>{' '}
-                    <span className="text-muted">{agent.workstream}</span>
+                    </Link>
                   </th>
+                  <td className="text-muted">{agent.workstream}</td>
                   <td className="score">{agent.trust}</td>
                   <td>
                     <ScoreBar score={agent.trust} />

@@ -55,7 +55,8 @@ export function AgentDetail({ id, onChanged }: { readonly id: string; onChanged(
         </section>
       )}
       <Health agent={agent} words={health} />
-      <section aria-label="History" className="fleet-history">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached with the keyboard */}
+      <section aria-label="History" className="fleet-history" tabIndex={0}>
         <h3 className="eyebrow">History</h3>
         <ol className="moves">
           {agent.history.toReversed().map(({ at, what }, index) => (

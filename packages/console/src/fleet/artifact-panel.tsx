@@ -48,7 +48,7 @@ export function ArtifactPanel({ nameOf, onChanged }: ArtifactPanelProps) {
         <Empty title={data === undefined ? 'Loading…' : 'No artifacts yet'} />
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that scrolls is reached with the keyboard
-        <section className="table-box fleet-table" tabIndex={0} aria-label="Artifacts of agents">
+        <section className="table-box fleet-table" tabIndex={0} aria-label="Artifacts by agent and status">
           <table className="facts-table">
             <thead>
               <tr>

@@ -167,11 +167,11 @@ export function scopeWords(scope: BrakeRecord['action']['scope'], nameOf: (agent
 export function releaseWords({ action: { releaseCondition } }: BrakeRecord): string {
   switch (releaseCondition?.type) {
     case 'timer':
-      return `released after ${lasted(releaseCondition.releaseAfterMs)}`;
+      return `for ${lasted(releaseCondition.releaseAfterMs)}`;
     case 'decision':
-      return 'released with a decision';
+      return 'until its decision is answered';
     default:
-      return 'released by a person';
+      return 'until somebody releases it';
   }
 }
 

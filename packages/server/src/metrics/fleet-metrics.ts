@@ -4,8 +4,8 @@ import type { MetricShelf } from './metric-shelf.ts';
 /** Fine enough for the 50th, 95th and 99th percentile of what the specification allows: 50 to 500 milliseconds. */
 const LATENCY_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1, 5];
 
-const QUANTILES = [0.5, 0.95, 0.99];
-/** Events of each type that quantiles are computed from. */
+const PERCENTILES = [50, 95, 99];
+/** Events of each type that percentiles are computed from. */
 const LATEST = 1_000;
 
 /** The agents of the fleet, and how fast their events arrive. */
@@ -19,13 +19,13 @@ export function fleetMetrics(shelf: MetricShelf, fleet: FleetDesk): () => void {
   );
   const latest = new Map<string, number[]>();
   shelf.gauges(
-    'fleet_event_latency_quantile_seconds',
+    'fleet_event_latency_percentile_seconds',
     `The time from an event at its agent to its publication, by type, over the latest ${LATEST} of each.`,
-    ['type', 'quantile'],
+    ['type', 'percentile'],
     () =>
       [...latest].flatMap(([type, seconds]) => {
         const sorted = seconds.toSorted((a, b) => a - b);
-        return QUANTILES.map(q => [{ type, quantile: `${q}` }, quantileOf(sorted, q)] as const);
+        return PERCENTILES.map(p => [{ type, percentile: `${p}` }, percentileOf(sorted, p)] as const);
       }),
   );
   shelf.gauges('fleet_agents', 'Agents, by standing.', ['standing'], () => {
@@ -47,7 +47,7 @@ export function fleetMetrics(shelf: MetricShelf, fleet: FleetDesk): () => void {
   });
 }
 
-/** The smallest value that so many of the values are not above. */
-function quantileOf(sorted: readonly number[], q: number): number {
-  return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? 0;
+/** The smallest value that so many percent of the values are not above. */
+function percentileOf(sorted: readonly number[], percentile: number): number {
+  return sorted[Math.max(0, Math.ceil((percentile / 100) * sorted.length) - 1)] ?? 0;
 }

@@ -71,7 +71,7 @@ it('[V343] stops and starts agents, and brakes and releases them', async () => {
   await fleet.host.idle();
   expect((await control('kill')).isError).not.toBe(true);
   await fleet.host.idle();
-  expect(await control('kill')).toMatchObject({ isError: true, structuredContent: { code: 'fleet/agent-not-live' } });
+  expect(await control('pause')).toMatchObject({ isError: true, structuredContent: { code: 'fleet/agent-not-live' } });
   const both = { reason: 'x', agent_id: backend, workstream: 'backend' };
   expect(await call('fleet.brake', both)).toMatchObject({
     isError: true,
