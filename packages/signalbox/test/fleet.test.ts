@@ -32,7 +32,7 @@ async function serve(...flags: readonly string[]): Promise<void> {
   await new Promise<void>(resolve => child.stdout.setEncoding('utf8').once('data', () => resolve()));
 }
 
-it('[X120] [X121] [X122] [X123] [X124] directs agents while a server plays a scenario, and after it was killed', async () => {
+it('[X98] [X120] [X121] [X122] [X123] [X124] directs agents while a server plays a scenario, and after it was killed', async () => {
   expect(run('fleet', 'kill', 'backend')).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('No server runs agents'),
@@ -63,7 +63,10 @@ it('[X120] [X121] [X122] [X123] [X124] directs agents while a server plays a sce
   expect(run('brake', '--release').stdout).toContain('released by operator');
 
   killAll();
-  expect(json('fleet', 'ls')).toHaveLength(3);
+  const left = json('fleet', 'ls');
+  expect(left).toHaveLength(3);
+  expect(left.filter(({ standing }) => standing === 'working' || standing === 'waiting_for_you')).toEqual([]);
+  expect(run('fleet', 'ls').stdout).toContain('No server runs it');
   expect(run('fleet', 'show', 'backend').stdout).toContain('Mode: adaptive');
   const [trust] = json('trust', 'backend');
   expect(json('trust', 'backend', '--recompute')).toMatchObject([

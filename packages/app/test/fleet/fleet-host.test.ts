@@ -5,6 +5,7 @@ import { type AgentPlugin, asJson, deriveId, err, failure, type Json, ok } from 
 import { expect, it } from 'vitest';
 import { openFleetHost } from '../../src/fleet/fleet-host.ts';
 import { factsFrom, readFleet } from '../../src/fleet/fleet-log.ts';
+import { unservedReads } from '../../src/fleet/unserved-reads.ts';
 import { verifyProject } from '../../src/projects/verify-project.ts';
 import { type FleetStage, fleetStage } from './fleet-stage.ts';
 
@@ -357,4 +358,19 @@ it('[A976] stores no known secret, shows none, and folds what it stores', async 
   expect(foldFleet(facts)).toEqual(stage.state());
   const files = readdirSync(stage.home).map(file => readFileSync(path.join(stage.home, file)));
   expect(files.filter(bytes => bytes.includes(secret))).toEqual([]);
+});
+
+it('[A982] shows no agent as working where no server runs it', async () => {
+  const stage = await fleetStage({ answers: false });
+  await stage.desk.kill(stage.agent('tests'), 'enough', 'ada');
+  await stage.host.idle();
+  const because = 'No server runs it. Start one with: signalbox serve';
+  const reads = unservedReads(stage.desk);
+  expect(reads.agents().map(agent => [agent.name, agent.standing, agent.because])).toEqual([
+    ['backend', 'blocked', because],
+    ['frontend', 'blocked', because],
+    ['tests', 'dead', expect.stringContaining('enough')],
+  ]);
+  expect(reads.agent(stage.agent('backend'))).toMatchObject({ ok: true, value: { standing: 'blocked', because } });
+  expect(reads.agent('nobody')).toMatchObject({ ok: false });
 });

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { usageError } from '@signalbox/app';
-import { createFleetReads, type FleetReads, projectIdOf, readFleet } from '@signalbox/app/fleet';
-import { type ErrorEnvelope, openReader, type Result, thisMachine } from '@signalbox/app/host';
+import { createFleetReads, type FleetReads, projectIdOf, readFleet, unservedReads } from '@signalbox/app/fleet';
+import { type ErrorEnvelope, isOwned, openReader, type Result, thisMachine } from '@signalbox/app/host';
 import type { Client } from '@signalbox/client';
 import { askedDataDirectory, type DataFlags } from '../data-directory-option.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-code.ts';
@@ -30,7 +30,8 @@ export async function withFleetReads<T>(
   read: (fleet: FleetReads) => Answered<T>,
   show: (value: T) => readonly string[],
 ): Promise<ExitCode> {
-  const opened = openReader({ path: path.join(askedDataDirectory(flags.dataDir), 'db.sqlite') });
+  const directory = askedDataDirectory(flags.dataDir);
+  const opened = openReader({ path: path.join(directory, 'db.sqlite') });
   if (!opened.ok) return told(terminal, flags, opened, () => []);
   try {
     const projects = opened.value.projects().map(({ id }) => id);
@@ -39,7 +40,7 @@ export async function withFleetReads<T>(
     const project = projects.includes(own) ? own : (only ?? own);
     const { state } = readFleet(opened.value, project);
     const reads = createFleetReads(project, () => state, opened.value, thisMachine().clock);
-    return told(terminal, flags, await read(reads), show);
+    return told(terminal, flags, await read(isOwned(directory) === false ? unservedReads(reads) : reads), show);
   } finally {
     opened.value.close();
   }
