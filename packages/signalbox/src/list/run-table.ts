@@ -27,15 +27,13 @@ export function runTable(rows: readonly ListedRow[], { now, width, paint }: Tabl
   const widest = (column: keyof Cells) => Math.max(...cells.map(cell => widthOf(cell[column])));
   const [status, id, age, note] = [widest('status'), widest('id'), widest('age'), widest('note')];
   const left = width - (2 + status + id + age + 3 * GAP.length);
-  const name = Math.max(
-    1,
-    Math.min(widest('name'), left - (note === 0 ? 0 : Math.min(note + GAP.length, left - LEAST_NAME))),
-  );
+  const forNotes = note === 0 ? 0 : Math.max(0, Math.min(note + GAP.length, left - LEAST_NAME));
+  const name = Math.max(1, Math.min(widest('name'), left - forNotes));
   const noteWidth = Math.max(0, left - name - GAP.length);
   return cells.map(cell => {
     const tint = tintOf(cell.status, paint);
     const start = `${tint(markOf(cell.status))} ${tint(padded(cell.status, status))}${GAP}${cell.id}${GAP}${paint.strong(padded(fitted(cell.name, name), name))}`;
-    const end = cell.note === '' ? '' : `${GAP}${fitted(cell.note, noteWidth)}`;
+    const end = cell.note === '' || noteWidth === 0 ? '' : `${GAP}${fitted(cell.note, noteWidth)}`;
     return `${start}${GAP}${paint.faint(padded(cell.age, end === '' ? 0 : age))}${end}`;
   });
 }
