@@ -301,6 +301,21 @@ describe.skipIf(!hasLayers)('changes that are held', () => {
     await expect.poll(layersLeft).toBe(0);
   });
 
+  it.each([true, false])('[S350] took as long as their call did, however long the person took: %s', async isHeld => {
+    const ended = await place.run('echo c > src/a', {
+      meanwhile: () => {
+        if (isHeld) write('src/a', 'mine');
+        place.clock.advance(250);
+      },
+    });
+    expect(ended).toMatchObject(isHeld ? { rollback: { kind: 'held' } } : { status: 'succeeded' });
+    place.clock.advance(90_000);
+    const { state, locks } = place;
+    const asked = { state, locks, tool: commandTool, callId: 'call-1', choice: 'apply-all' as const };
+    if (isHeld) expect(must(await settleHeldCall(asked))).toMatchObject({ status: 'succeeded' });
+    expect(place.checkpoints.get('call-1')).toMatchObject({ outcome: 'succeeded', elapsedMs: 250 });
+  });
+
   it('[S76] or applied over what conflicts', async () => {
     const layering = await conflicted();
     const done = must(await layering.settleHeld('call-1', 'apply-all', facts));

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import type { FakeClock } from '@signalbox/testkit';
 import type { UndoLog } from '../src/filesystem/undo-log.ts';
 import {
   type CheckpointStore,
@@ -40,6 +41,7 @@ export interface LayeredPlace {
   readonly data: string;
   readonly files: HostFilesystem;
   readonly state: ExecutionState;
+  readonly clock: FakeClock;
   readonly checkpoints: CheckpointStore;
   readonly locks: PathLocks;
   readonly undoLog: UndoLog;
@@ -78,7 +80,7 @@ export async function openLayered(
   const checkpoints = must(
     await openCheckpointStore({ log, resources: createResources([resource(filesystem, files)]) }),
   );
-  const { state } = createTestState({ files, checkpoints });
+  const { state, clock } = createTestState({ files, checkpoints });
   const locks = createPathLocks();
   const runner = createTestRunner(state, {
     tools: [commandTool],
@@ -87,7 +89,7 @@ export async function openLayered(
   });
   let calls = checkpoints.list().length;
   return {
-    ...{ root, data, files, state, checkpoints, locks, undoLog, runner },
+    ...{ root, data, files, state, clock, checkpoints, locks, undoLog, runner },
     async run(script, { first = ':', meanwhile, signal, timeoutMs } = {}) {
       const known = new Set(begunIn(`${data}/layers`));
       const command = ['sh', '-c', meanwhile === undefined ? script : `${first}\n${PAUSE}\n${script}`];

@@ -35,6 +35,8 @@ interface CheckpointOptions {
   readonly files?: FilesystemSnapshot;
   /** Its file changes in order, if some of them belong to inner calls. */
   readonly stretches?: readonly Stretch[] | undefined;
+  /** How long it took, if its first snapshot was not taken when it began. */
+  readonly elapsedMs?: number | undefined;
   readonly durable?: boolean;
 }
 
@@ -62,7 +64,7 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
       last = pre.value;
       return pre.value;
     },
-    async after(call, tool, pre, verdict, { paths, files, stretches, durable = true }) {
+    async after(call, tool, pre, verdict, { paths, files, stretches, elapsedMs, durable = true }) {
       const began = startedAt.get(call.id) ?? (pre === null ? null : Date.parse(pre.createdAt));
       startedAt.delete(call.id);
       if (pre === null) return warned(verdict, 'no checkpoint: the state before the call could not be captured');
@@ -85,7 +87,7 @@ export function createCallCheckpoints(state: ExecutionState): CallCheckpoints {
             post: post?.value ?? null,
             outcome: verdict.outcome.status,
             resultSummary: summaryOf(verdict.outcome, state.clean),
-            elapsedMs: began === null ? null : state.clock.now() - began,
+            elapsedMs: elapsedMs ?? (began === null ? null : state.clock.now() - began),
             recordedAt: timestampOf(state.clock),
             ...keptBy(verdict.outcome),
             ...(stretches && verdict.succeeded && { stretches: stretches.map(recordedStretch) }),

@@ -63,7 +63,9 @@ export async function settleHeldCall(options: {
       deadline: false,
     };
     const call = { id: callId, name: tool.name, input: null };
-    const after = { files: { tree: images.after }, stretches };
+    // How long the person took is not the call's time.
+    const elapsedMs = state.checkpoints?.get(callId)?.elapsedMs ?? undefined;
+    const after = { files: { tree: images.after }, stretches, elapsedMs };
     const recorded = await createCallCheckpoints(state).after(call, tool, pre.ok ? pre.value : null, verdict, after);
     await applied.finish();
     return ok(recorded.outcome);

@@ -120,7 +120,7 @@ async function runOnce(
   async function ended(verdict: Verdict, result: LayerApplied | null): Promise<Verdict> {
     const pre = await before({ tree: result?.images.before ?? NOTHING_KNOWN });
     const left = result === null ? {} : { files: { tree: result.images.after }, stretches: result.stretches };
-    return checkpoints.after(call, tool, pre, verdict, left);
+    return checkpoints.after(call, tool, pre, verdict, { ...left, elapsedMs: state.clock.now() - startedAt });
   }
 
   async function before(files: FilesystemSnapshot): Promise<CompositeSnapshot | null> {
