@@ -148,7 +148,9 @@ describe('a copy of a directory', () => {
     );
     fs.mkdirSync(`${root}/data`);
     const inside = createCopiesOnly(`${root}/data/layers`, 'there are none here');
-    expect(await inside.openCopy(root, 'there are none here')).toMatchObject({
+    const none = await inside.open(root);
+    const why = none.ok ? '' : none.error.message;
+    expect(await inside.openCopy(root, why)).toMatchObject({
       ok: false,
       error: {
         message: `${root} cannot have layers: there are none here; and it cannot be copied: the data directory is inside it`,

@@ -5,6 +5,7 @@ import * as net from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
 import { type FilesystemSnapshot, filesystem, findLayers, forkAt, rollbackToTool, undoCall } from '../src/index.ts';
+import { createCopies } from '../src/layers/layer-copies.ts';
 import { createOverlayLayers } from '../src/layers/overlay-layers.ts';
 import { must, treeOf } from './builders.ts';
 import { begun, hasLayers, openLayered, usedLayers } from './layered.ts';
@@ -194,6 +195,28 @@ describe.skipIf(!hasLayers)('a root without a layer', () => {
     expect(await own.run('echo c >> src/a')).toMatchObject({ status: 'succeeded' });
     expect(read('src/a')).toBe('ac\n');
     expect(await own.files.layering?.open()).toMatchObject({ ok: false });
+  });
+
+  it('[S351] because a mount is refused says what `mount` said first, once', async () => {
+    const mount = `${directory.path}/mount`;
+    const said = ['mount: bad superblock, or other error.', '       dmesg(1) may know more.'];
+    fs.writeFileSync(mount, `#!/bin/sh\n${said.map(one => `echo '${one}' >&2`).join('\n')}\nexit 32\n`, {
+      mode: 0o755,
+    });
+    const layers = createOverlayLayers({
+      home: `${place.data}/layers`,
+      programs: { unshare: '/usr/bin/unshare', mount },
+    });
+    const own = await openLayered(fs.realpathSync(directory.path), { layers });
+    expect(await own.run('true')).toMatchObject({ status: 'succeeded' });
+    const why = `${root} cannot have layers: mount: bad superblock, or other error`;
+    const opened = await own.files.layering?.open();
+    expect(opened).toMatchObject({ ok: false, error: { message: why } });
+    fs.mkdirSync(`${root}/data/layers`, { recursive: true });
+    expect(await createCopies(`${root}/data/layers`).open(root, why)).toMatchObject({
+      ok: false,
+      error: { message: `${why}; and it cannot be copied: the data directory is inside it` },
+    });
   });
 
   it.skipIf(process.getuid?.() !== 0)(

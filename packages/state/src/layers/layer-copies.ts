@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
-import { Bug, err, ok, type Result } from '@signalbox/model';
+import { Bug, err, failure, ok, type Result } from '@signalbox/model';
 import { statIfThere } from '../filesystem/directory-names.ts';
 import { nodeHostFiles } from '../filesystem/host-files.ts';
 import { osPath } from '../filesystem/path-name.ts';
@@ -21,13 +21,14 @@ export function createCopies(home: string, limits: CopyLimits = COPY_LIMITS) {
   const removal = createRemoval(nodeHostFiles);
 
   return {
+    /** `why`: the sentence that says why there is no layer. */
     async open(root: string, why: string, call?: CallOfLayer): Promise<Result<Layer, NoLayerError>> {
       let directory: string | undefined;
       try {
         fs.mkdirSync(home, { recursive: true, mode: 0o700 });
         const own = fs.realpathSync(home);
         const reason = reasonAgainst(root, own);
-        if (reason !== undefined) return err(noCopy(root, why, reason));
+        if (reason !== undefined) return err(noCopy(why, reason));
         const id = randomUUID();
         directory = `${own}/${id}`;
         const upper = `${directory}/upper`;
@@ -40,7 +41,7 @@ export function createCopies(home: string, limits: CopyLimits = COPY_LIMITS) {
         return ok(layerOf(made, { upper, tree, why }));
       } catch (cause) {
         if (directory !== undefined) removal.soon(directory);
-        return err(noCopy(root, why, thrownReason(cause)));
+        return err(noCopy(why, thrownReason(cause)));
       }
     },
   };
@@ -90,7 +91,7 @@ export function createCopiesOnly(home: string, why: string): Layers {
   const none = async (root: string) => err(noLayer(root, why));
   return {
     ...{ home, open: none, openOver: none, prepare() {}, refuse() {} },
-    openCopy: (root, _, call) => copies.open(root, why, call),
+    openCopy: copies.open,
     remove(id) {
       layersLeft.forget(`${home}/${id}`);
       removal.soon(`${home}/${id}`);
@@ -99,11 +100,9 @@ export function createCopiesOnly(home: string, why: string): Layers {
   };
 }
 
-function noCopy(root: string, why: string, reason: string): NoLayerError {
-  const error = noLayer(root, why);
-  return {
-    ...error,
-    message: `${error.message}; and it cannot be copied: ${reason}`,
-    suggestion: 'Use a smaller directory, or see `signalbox doctor` for what layers need.',
-  };
+function noCopy(why: string, reason: string): NoLayerError {
+  return failure('state/no-layer', {
+    message: `${why}; and it cannot be copied: ${reason}`,
+    suggestion: 'Use a directory that can be copied, or see `signalbox doctor` for what layers need.',
+  });
 }

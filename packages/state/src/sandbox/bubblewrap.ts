@@ -301,7 +301,7 @@ function running(
       const isUnmounted = layer !== undefined && !isOnLayer && signal === null && child.exitCode !== 0;
       if (limit !== undefined && !isKilled) resolve({ kind: 'limit', limit });
       else if (isUnmounted)
-        resolve({ kind: 'no layer', reason: refusal ?? (said.trim() || 'it could not be mounted') });
+        resolve({ kind: 'no layer', reason: refusal ?? (firstLine(said) || 'it could not be mounted') });
       else if (wasOver && isGone && exitCode !== undefined) resolve({ kind: 'exited', exitCode });
       else if (isKilled || !isGone) resolve({ kind: 'killed', signal: 'SIGKILL' });
       else if (killing !== undefined) resolve({ kind: 'killed', signal: 'SIGTERM' });
@@ -310,8 +310,8 @@ function running(
       else if (exitCode !== undefined) resolve({ kind: 'exited', exitCode });
       else if (refusal !== undefined) resolve({ kind: 'no layer', reason: refusal });
       else if (signal !== null) resolve({ kind: 'killed', signal });
-      else if (layer !== undefined && !isOnLayer) resolve({ kind: 'no layer', reason: said.trim() });
-      else resolve({ kind: 'not started', reason: said.trim() });
+      else if (layer !== undefined && !isOnLayer) resolve({ kind: 'no layer', reason: firstLine(said) });
+      else resolve({ kind: 'not started', reason: firstLine(said) });
     };
     child.once('exit', async (_, signal) => {
       const pipes = [...(isAttached ? [] : [child.stdout]), child.stderr, child.stdio[STATUS_FD]];
@@ -375,6 +375,11 @@ function isAsked({ pid }: ProcessIdentity): boolean {
     }
   }
   return isAnyone;
+}
+
+/** What a program said first; it ends a sentence of ours, and `mount` goes on about where to look. */
+function firstLine(said: string): string {
+  return (said.trim().split('\n')[0] ?? '').trim().replace(/\.$/, '');
 }
 
 /** Why a shell could not exec a program. */
