@@ -12,7 +12,9 @@ import {
   AGENT_LIMITS,
   type AnyTool,
   type CommandEnd,
+  type CommandSandbox,
   defineTool,
+  detectSandbox,
   type InteractiveCommand,
   type InteractiveProcess,
   OtherLayerNeeded,
@@ -22,6 +24,7 @@ import {
   type ToolOutcome,
 } from '../src/index.ts';
 import { createOverlayLayers } from '../src/layers/overlay-layers.ts';
+import { SYSTEM_DIRECTORIES } from '../src/programs/system-programs.ts';
 import { createTestRunner, must, temporaryDirectory, treeOf } from './builders.ts';
 import { hasLayers, openLayered, sandbox } from './layered.ts';
 
@@ -49,9 +52,15 @@ afterAll(() => fs.rmSync(beside, { recursive: true, force: true }));
 
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 
-function open(script: string, options: Partial<InteractiveCommand> = {}): InteractiveProcess {
-  if (!sandbox.ok) throw new Error('there is a sandbox');
-  return sandbox.value.open({
+/** Says when it runs, and that it was asked to end. */
+const TALKING = "trap 'echo asked; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
+
+function open(
+  script: string,
+  options: Partial<InteractiveCommand> = {},
+  confinement: CommandSandbox = must(sandbox),
+): InteractiveProcess {
+  return confinement.open({
     ...{ command: ['sh', '-c', script], root, refused: [data], home, readable: [], limits: AGENT_LIMITS },
     variables: { PATH },
     ...options,
@@ -171,11 +180,28 @@ describe.skipIf(!hasNamespaces)('a program that stays', () => {
   });
 
   it('[S243] is asked to end, and ends by itself', async () => {
-    const program = open("trap 'echo asked; exit 0' TERM; echo ready; while :; do sleep 0.05; done");
+    const program = open(TALKING);
     const next = lines(program);
     expect(await next()).toBe('ready');
     program.stop();
     program.stop();
+    expect(await next()).toBe('asked');
+    expect(await program.ended).toEqual({ kind: 'killed', signal: 'SIGTERM' });
+  });
+
+  it('[S243] is asked to end, too, if it says something before it is known which process it is', async () => {
+    const go = `${data}/go`;
+    const late = `until [ -e ${go} ]; do /bin/sleep 0.01; done; exec /bin/cat >&10`;
+    const wrapper = ['#!/bin/bash', 'exec 10>&3', `exec 3> >(${late})`, 'exec 10>&-', 'exec /usr/bin/bwrap "$@"'];
+    fs.writeFileSync(`${data}/bwrap`, wrapper.join('\n'), { mode: 0o755 });
+    fs.writeFileSync(go, '');
+    const reportsLate = must(await detectSandbox([data, ...SYSTEM_DIRECTORIES]));
+    fs.rmSync(go);
+    const program = open(TALKING, {}, reportsLate);
+    const next = lines(program);
+    expect(await next()).toBe('ready');
+    program.stop();
+    fs.writeFileSync(go, '');
     expect(await next()).toBe('asked');
     expect(await program.ended).toEqual({ kind: 'killed', signal: 'SIGTERM' });
   });

@@ -229,6 +229,8 @@ function running(
   let isOnLayer = false;
   let refusal: string | undefined;
   let first: ProcessIdentity | undefined;
+  /** Whether the first process was reported; a program may say something before that is read. */
+  let isKnown = false;
   let exitCode: number | undefined;
   let isKilled = false;
   let limit: LimitName | undefined;
@@ -270,7 +272,10 @@ function running(
         // A shell that may not start another process ends at once, before its children.
         if (exitCode !== 0) limit ??= watched?.last();
       } else {
+        isKnown = true;
         first = findProcess(report['child-pid'] as number);
+        // It was stopped before we knew whom to ask.
+        if (killing !== undefined) askToEnd();
         void bounds.bound?.(report['child-pid'] as number);
       }
       watch();
@@ -323,6 +328,10 @@ function running(
     isKilled = true;
     killFirst();
   };
+  const askToEnd = () => {
+    if (first === undefined || !isAsked(first)) return kill();
+    killing ??= setTimeout(kill, GRACE_MS);
+  };
   const begun = () => {
     hasBegun = true;
     for (const one of [child, ...child.stdio]) (one as Socket | ChildProcess | null)?.ref();
@@ -350,8 +359,8 @@ function running(
         ...{ stdin, stdout, stderr, ended },
         stop() {
           if (killing !== undefined || isKilled) return;
-          if (first === undefined || !isAsked(first)) return kill();
-          killing = setTimeout(kill, GRACE_MS);
+          if (isKnown || child.exitCode !== null) askToEnd();
+          else killing = setTimeout(kill, GRACE_MS);
         },
       };
     },
