@@ -3,7 +3,9 @@ import path from 'node:path';
 import { Bug, type Resolution, type RunId } from '@signalbox/model';
 import { type ModelScript, startModelServer } from '@signalbox/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createDecisionDesk } from '../src/decisions/decision-desk.ts';
 import { openHome } from '../src/host/open-home.ts';
+import { takeUp } from '../src/host/take-up.ts';
 import { thisMachine } from '../src/machine.ts';
 import { verifyRunReplay } from '../src/replay/verify-replay.ts';
 import { planText, testHostOf } from './support/open-host.ts';
@@ -102,6 +104,22 @@ describe('a limit that is reached', () => {
       stopReason: `A limit was reached and not raised. Run ${run} used 2 of its 2 tool calls.`,
     });
     expect(await questions(run)).toEqual([]);
+  });
+
+  it.each([
+    ['denied', deny, { status: 'stopped', stopReason: expect.stringContaining('used 2 of its 2 tool calls.') }],
+    ['raised', { ...approve, value: 1000 }, { status: 'completed' }],
+  ] as const)('[A1010] is %s as a person said before the process died', async (_, resolution, ended) => {
+    const { host, start, end, store, question } = await open(fiveTurns);
+    const run = await start('plan', planText(agent()), { limits: { maxToolCalls: 2 } });
+    expect(await end(run)).toEqual({ status: 'waiting' });
+    expect(await takeUp(host)).toEqual([]);
+    const { id } = await question(run);
+    // The answer is durable, and nobody hears of it: as if the process had died then.
+    const desk = createDecisionDesk({ commit: store, reader: store, machine: thisMachine() });
+    expect(await desk.answer(id, { resolution }, 'ada')).toMatchObject({ ok: true });
+    expect(await takeUp(host)).toEqual(ended.status === 'stopped' ? [] : [run]);
+    expect(await end(run)).toMatchObject(ended);
   });
 
   it('[A181] is asked once for all that wait for it, also in runs of sub-plans', async () => {

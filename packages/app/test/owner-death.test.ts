@@ -78,6 +78,19 @@ describe('an owner that is killed', () => {
     expect(await isVerified(folder, run)).toBe(true);
   });
 
+  it('[A1010] right after a person answered leaves a run that the next one takes up', async () => {
+    const { copy, run } = await waitingAfterDeaths();
+    const folder = lives.newFolder();
+    cpSync(copy, folder, { recursive: true });
+    chmodSync(path.join(folder, 'data'), 0o700);
+    const { id } = await asked(folder, run);
+    expect(JSON.parse(await lives.owner(folder, 'never', 'take-up').firstLine)).toEqual([]);
+    expect((await lives.owner(folder, 'after:1', 'answer', id, 'give-up').ended).signal).toBe('SIGKILL');
+    const next = lives.owner(folder, 'never', 'take-up');
+    expect(JSON.parse(await next.firstLine)).toEqual([run]);
+    expect((await next.ended).stdout.split('\n')[1]).toBe('["failed"]');
+  });
+
   it('[A177] and a person who gives the task up fails its node', async () => {
     const { copy: folder, run } = await waitingAfterDeaths();
     const last = lives.owner(folder, 'never', 'answer', (await asked(folder, run)).id, 'give-up');

@@ -45,10 +45,10 @@ export function limitOf({ call, proposal }: Decision): z.infer<typeof limitConte
   return limitContext.safeParse((proposal as { readonly context?: unknown }).context).data;
 }
 
-/** How much was spent of which limit, as text. */
-export function whyReached({ proposal }: Decision): string {
+/** Why a run is stopped whose limit a person did not raise. */
+export function whyNotRaised({ proposal }: Decision): string {
   const { prompt } = humanProposal.parse(proposal);
-  return prompt.slice(0, prompt.indexOf(RAISE));
+  return `A limit was reached and not raised. ${prompt.slice(0, prompt.indexOf(RAISE))}`;
 }
 
 /** The raised limit of an answer; undefined if it was denied. */

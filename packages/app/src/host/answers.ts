@@ -1,6 +1,6 @@
 import { type ErrorEnvelope, ok, type Result, type RunId } from '@signalbox/model';
 import type { Decision, RunReader } from '@signalbox/runs';
-import { limitOf, raisedLimit, whyReached } from '../decisions/limit-decisions.ts';
+import { limitOf, raisedLimit, whyNotRaised } from '../decisions/limit-decisions.ts';
 import type { HostBase } from './open-run-host.ts';
 import type { Raise } from './raise-limits.ts';
 import { TOLD_MS } from './run-acts.ts';
@@ -38,8 +38,10 @@ export function createAnswers(base: AnswerBase, { raise, stop, resume, finished 
   ): Promise<Result<'driven' | 'rests' | 'stopped', ErrorEnvelope>> {
     const { answeredBy: by = 'signalbox' } = decision;
     const limits = raisedLimit(decision);
-    const reason = `A limit was reached and not raised. ${whyReached(decision)}`;
-    const done = limits === undefined ? await stop(run, { kind: 'stop', reason }, by) : await raise(run, limits, by);
+    const done =
+      limits === undefined
+        ? await stop(run, { kind: 'stop', reason: whyNotRaised(decision) }, by)
+        : await raise(run, limits, by);
     if (!done.ok) return done;
     await decisions.deliver(run, decision.id);
     return ok(done.value ?? 'stopped');

@@ -1,5 +1,5 @@
 import { isDenied, timerDue } from '@signalbox/model';
-import type { AnyEvent } from '@signalbox/runs';
+import type { AnyEvent, Decision } from '@signalbox/runs';
 import { isDoRun } from '../../host/do-runs.ts';
 import { isInterrupted } from '../../host/interrupted-runs.ts';
 import { ago, errorText, nodeName } from './phrases.ts';
@@ -46,11 +46,17 @@ function reasons(facts: WhyFacts): readonly WhyAnswer[] {
 function whyWaiting(facts: WhyFacts): readonly WhyAnswer[] {
   const { decisions, statuses } = facts;
   const open = decisions.filter(({ status }) => status === 'open').map(decision => waitsFor(decision, facts));
-  const asked = new Set(decisions.filter(({ status }) => status === 'open').map(({ node }) => String(node)));
+  const isBlocked = (node: string) => statuses.get(node)?.status === 'blocked';
+  const late = decisions.filter(
+    ({ status, deliveredAt, node }) => status === 'answered' && deliveredAt === undefined && isBlocked(node),
+  );
+  const asked = new Set(
+    [...decisions.filter(({ status }) => status === 'open'), ...late].map(({ node }) => String(node)),
+  );
   const blocked = [...statuses]
     .filter(([node, { status }]) => status === 'blocked' && !asked.has(node) && isWork(facts.nodes.get(node)))
     .flatMap(([node]) => whyBlocked(facts, node).map(answer => named(facts, node, answer)));
-  const all = [...open, ...blocked];
+  const all = [...open, ...late.map(decision => notReached(decision, facts)), ...blocked];
   return all.length > 0 ? all : [unsaid('what it waits for')];
 }
 
@@ -63,6 +69,14 @@ function lostIn({ run, tasks, nodes }: WhyFacts): readonly WhyAnswer[] {
       ? 'The code of its plan ended the thread that it runs in.'
       : `The code of its plan ended the thread that it runs in, while ${names.join(' and ')} was under way.`;
   return [{ topic: 'failed', text, command: `signalbox resume ${run.id} --use-current` }];
+}
+
+function notReached({ node, answeredBy = 'somebody' }: Decision, { run, nodes }: WhyFacts): WhyAnswer {
+  return {
+    topic: 'waits',
+    text: `The ${nodeName(node, nodes.get(node))} was answered by ${answeredBy}, but the run has not gone on since.`,
+    command: `signalbox resume ${run.id}`,
+  };
 }
 
 /** The first unresolved failure comes first: later ones may have followed from it. */

@@ -166,6 +166,22 @@ describe('why a run waits', () => {
     expect(ofRun({ ...given, children: [] })[1]).toContain('The log does not say by which run');
   });
 
+  it('[A1011] is an answer that has not reached it', () => {
+    const given = {
+      run: { status: 'waiting' },
+      decisions: [{ ...ask, status: 'answered', answeredBy: 'ada' } as Partial<Decision>],
+      nodes: { ask: { kind: 'human' } },
+      statuses: { ask: { status: 'blocked', reason: 'approval_required:confirmation' } },
+    } as const;
+    expect(ofRun(given)).toEqual([
+      'The run is waiting.',
+      "The human 'ask' was answered by ada, but the run has not gone on since.",
+    ]);
+    expect(whyRun(facts(given))[1]?.command).toBe('signalbox resume R');
+    const taken = given.decisions.map(one => ({ ...one, deliveredAt: at(30) }));
+    expect(ofRun({ ...given, decisions: taken })[1]).not.toContain('answered');
+  });
+
   it('[A100] is not told where the log does not say it, nor of what was answered', () => {
     const answered = { ...ask, status: 'answered' } as Partial<Decision>;
     expect(ofRun({ run: { status: 'waiting' }, decisions: [answered] })).toEqual([
