@@ -1,4 +1,12 @@
-import { createSecretFilter, err, failure, knownSecretOf, portableHasher, type RunId } from '@signalbox/model';
+import {
+  createSecretFilter,
+  err,
+  failure,
+  knownSecretOf,
+  portableHasher,
+  type RunId,
+  timestampOf,
+} from '@signalbox/model';
 import type { Assignment, RunReader, StopVerdict } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
@@ -325,6 +333,14 @@ describe('messages of people', () => {
   const chat = async () => {
     const opened = await openSession();
     const { store, machine, run, assignment } = opened;
+    const at = timestampOf(machine.clock);
+    const { task: id, node, iteration } = assignment;
+    const facts = { signature: 'sig', status: 'pending', effects: 'undoable', retryCount: 0, maxRetries: 3 } as const;
+    const record = await store.run(run);
+    const guard = { run, epoch: record?.epoch ?? 0, version: record?.version ?? 0 };
+    const task = { id, node, iteration, ...facts, backoffMs: 1000, createdAt: at };
+    const begun = await store.commit({ at, tasks: [task] }, guard);
+    expect(begun.ok).toBe(true);
     const inbox = createAgentInbox({ commit: store, reader: store, machine, secrets });
     const tell = (text: string) => inbox.tell(run, assignment.node, text, 'ada');
     const said = async () =>
