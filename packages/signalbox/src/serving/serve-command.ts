@@ -64,7 +64,7 @@ async function serve(
   terminal.print(
     json
       ? JSON.stringify({ url, page, takenUp })
-      : `Signalbox listens at ${url}\nOpen ${page}${page.includes('#code=') ? LINK_NOTE : ''}`,
+      : `Signalbox is running. Open ${page}${page.includes('#code=') ? LINK_NOTE : ''}`,
   );
   if (!json && takenUp.length > 0) terminal.print(describeTakenUp(takenUp));
   await asked(ending);
