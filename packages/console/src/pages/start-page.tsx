@@ -193,8 +193,8 @@ export function StartPage() {
           </div>
         </form>
         <div className="flex min-w-0 flex-col gap-4">
-          <PlanFiles files={fresh} isMore={allowed.data?.isMore === true} file={form.file} onFile={choose} />
           <KnownPlans read={known} file={form.file} onFile={choose} />
+          <PlanFiles files={fresh} isMore={allowed.data?.isMore === true} file={form.file} onFile={choose} />
           <EarlierRuns
             title={form.file === '' ? 'Earlier runs' : 'Earlier runs of this plan'}
             runs={history}

@@ -13,7 +13,7 @@ export function PlanFiles({ files, isMore, file: chosen, onFile }: PlanFilesProp
   if (files.length === 0) return null;
   return (
     <Panel title="Plans in allowed folders">
-      <ul className="earlier">
+      <ul className="earlier max-h-72 overflow-y-auto">
         {files.map(file => (
           <li key={file}>
             <button
