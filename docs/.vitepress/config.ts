@@ -69,7 +69,6 @@ export default defineConfig({
     search: { provider: 'local' },
   },
   // Pages are plain Markdown, which must read the same in the repository: no HTML, and nothing is a Vue expression.
-  vue: { template: { compilerOptions: { delimiters: ['\u0001', '\u0002'] } } },
   markdown: {
     html: false,
     config(md) {
@@ -77,9 +76,18 @@ export default defineConfig({
         state.src = state.src.replace(/^<!--[\s\S]*?-->$/gm, '');
       });
       leaveOutForeignLinks(md);
+      showBraces(md);
     },
   },
 });
+
+/** Two braces are text, and not the beginning of a Vue expression. */
+function showBraces(md: MarkdownRenderer): void {
+  for (const name of ['text', 'code_inline', 'fence', 'code_block']) {
+    const rule = md.renderer.rules[name] as NonNullable<(typeof md.renderer.rules)[string]>;
+    md.renderer.rules[name] = (...given) => rule(...given).replaceAll('{{', '&#123;&#123;');
+  }
+}
 
 /** A link to a file that is no page stays text: on the site it would lead nowhere. */
 function leaveOutForeignLinks(md: MarkdownRenderer): void {

@@ -28,6 +28,9 @@ it('[X150] the site is built, with a page for each page of docs', () => {
   for (const text of ['Get started', 'Book 6 days in Lisbon?', '/reference/plan-api', '/concepts']) {
     expect(start).toContain(text);
   }
+  // Braces are text, in the pages and in the site around them.
+  expect(start).not.toContain('{{ ');
+  expect(readFileSync(path.join(out, 'workflow-format.html'), 'utf8')).toMatch(/(\{|&#123;){2}key\}\}/);
 });
 
 /** A plan as an agent writes it that has read the page and nothing else; the first time it forgets what the page warns of. */
