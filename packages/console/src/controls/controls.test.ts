@@ -53,5 +53,5 @@ it('[K127] a line of the log that this version does not know is shown as unknown
     reason: 'r',
   });
   expect(lineOf({ action: 7 })).toMatchObject({ action: 'unknown', by: '', reason: '' });
-  expect(lineOf('text')).toEqual({ action: 'unknown', by: '', reason: '' });
+  expect(lineOf('text')).toEqual({ at: undefined, action: 'unknown', by: '', reason: '' });
 });

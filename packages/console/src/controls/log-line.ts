@@ -1,15 +1,21 @@
-import { type Json, json, text } from '@signalbox/model';
-import * as z from 'zod';
+import { isJsonObject, type Json } from '@signalbox/model';
 
-const auditLine = z.looseObject({
-  at: text.optional(),
-  action: text.catch('unknown'),
-  by: text.catch(''),
-  reason: text.catch(''),
-});
+interface LogLine {
+  readonly at: string | undefined;
+  readonly action: string;
+  readonly by: string;
+  readonly reason: string;
+}
 
 /** What a line of the audit says. It was written by this version or an earlier one. */
-export function lineOf(value: Json): Pick<z.infer<typeof auditLine>, 'at' | 'action' | 'by' | 'reason'> {
-  const parsed = auditLine.safeParse(json.parse(value));
-  return parsed.success ? parsed.data : { action: 'unknown', by: '', reason: '' };
+export function lineOf(value: Json): LogLine {
+  const fields = isJsonObject(value) ? value : {};
+  return {
+    at: textOf(fields.at),
+    action: textOf(fields.action) ?? 'unknown',
+    by: textOf(fields.by) ?? '',
+    reason: textOf(fields.reason) ?? '',
+  };
 }
+
+const textOf = (value: Json | undefined) => (typeof value === 'string' ? value : undefined);
