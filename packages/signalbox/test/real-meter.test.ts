@@ -34,18 +34,12 @@ export default definePlan({
 
 /** A model that never ends by itself. */
 function endless(agent: string, root: string): ModelScript {
-  const { command, read } = waysOf(agent);
-  let turns = 0;
-  return request => {
-    if (isAside(request)) return { text: 'A title', usage: USAGE };
-    const call = turns++ === 0 ? command(LOOK_AROUND) : read(NOTES.name);
-    return { ...inRoot({ calls: [call] }, root), usage: USAGE };
-  };
+  const { read } = waysOf(agent);
+  return request => ({
+    ...(isAside(request) ? { text: 'A title' } : inRoot({ calls: [read(NOTES.name)] }, root)),
+    usage: USAGE,
+  });
 }
-
-/** Looks for the real key in everything that an agent's command can read of processes and homes. */
-const LOOK_AROUND =
-  "grep -rhao 'sk-rea[l]-[0-9a-f]*' /proc/[0-9]*/environ /proc/[0-9]*/cmdline $HOME /tmp 2>/dev/null; echo LOOKED";
 
 async function life(agent: string, script: (work: string) => ModelScript) {
   const folder = realFolder();
@@ -121,9 +115,7 @@ describe.each(sampled(metered, 2))('$title', ({ id }) => {
     expect(inputTokens + outputTokens).toBe(calls.length * EACH);
     const open = await store.decisions({ run, status: ['open'] });
     expect(open.map(({ decision }) => decision.call)).toContain(`limit:maxTotalTokens:${LIMIT}`);
-    // Its command looked for the key everywhere, and nothing of ours has it.
-    const told = JSON.stringify(model.requests);
-    expect([told.includes('LOOKED'), told.includes(REAL_KEY)]).toEqual([true, false]);
+    expect(JSON.stringify(model.requests)).not.toContain(REAL_KEY);
     await close();
     expect(filesWith(folder, REAL_KEY)).toEqual([]);
   });
