@@ -106,9 +106,12 @@ export function createAnswerTap(wire: Wire, kind: 'events' | 'json', most = 0): 
 /** The lines that have one of the marks. */
 function* markedLines(whole: Buffer, marks: readonly Buffer[]): Generator<string> {
   for (let from = 0; from < whole.length; ) {
-    const found = marks.map(mark => whole.indexOf(mark, from)).filter(at => at >= 0);
-    if (found.length === 0) return;
-    const at = Math.min(...found);
+    let at = whole.length;
+    for (const mark of marks) {
+      const found = whole.indexOf(mark, from);
+      if (found >= 0 && found < at) at = found;
+    }
+    if (at === whole.length) return;
     const begin = whole.lastIndexOf(NEWLINE, at) + 1;
     const end = whole.indexOf(NEWLINE, at);
     const to = end < 0 ? whole.length : end;

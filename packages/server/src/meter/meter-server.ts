@@ -111,9 +111,11 @@ export function createMeterServer({
     let isConnected = false;
     outgoing.once('socket', socket => {
       isConnected = !socket.connecting;
-      socket.once('connect', () => {
-        isConnected = true;
-      });
+      // A connection that is used again has listeners of its own time only.
+      if (!isConnected)
+        socket.once('connect', () => {
+          isConnected = true;
+        });
     });
     /** Counts what came, and ends both sides. */
     const cut = (): void => {
