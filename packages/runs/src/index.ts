@@ -15,6 +15,7 @@ export type {
   CallAdmission,
   CallLog,
   CallOfModel,
+  McpServerOffer,
 } from './agents/agent-runner.ts';
 export {
   type OwnToolAnswer,

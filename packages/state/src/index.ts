@@ -81,6 +81,7 @@ export type {
   InteractiveCommand,
   SandboxMissingError,
 } from './sandbox/command-sandbox.ts';
+export { harmlessEnv } from './sandbox/command-sandbox.ts';
 export { type ReadablePlace, viewOf } from './sandbox/command-view.ts';
 export { isCredentialPlace } from './sandbox/credentials.ts';
 export { detectSandbox, type SandboxDetection } from './sandbox/detect-sandbox.ts';
@@ -124,6 +125,7 @@ export {
   type ToolContext,
   type ToolEffects,
   type ToolReply,
+  type ToolRisk,
   VisibilityExpansionRequired,
 } from './tools/tool.ts';
 export type { ToolOutcome } from './tools/tool-outcome.ts';

@@ -4,6 +4,8 @@ import type { AnyTool, HeldChanges, HeldCheck, HeldChoice, ToolOutcome, ToolRunn
 export interface AgentTools {
   readonly runner: ToolRunner;
   readonly tools: readonly AnyTool[];
+  /** Names of tools that are offered unless they are denied: those of MCP servers. */
+  readonly always?: readonly string[];
   /**
    * The outcome of a call that was under way when an earlier attempt was cut off. Without it, a call whose effects can be undone
    * counts as undone. `held`: it succeeded, and its changes wait for a person.

@@ -77,12 +77,13 @@ export function createBuiltinRunner(options: BuiltinRunnerOptions): AgentRunner 
 }
 
 async function attempt(
-  assignment: Assignment,
+  given: Assignment,
   session: AgentSession,
   resolved: ResolvedModel,
   options: BuiltinRunnerOptions,
 ): Promise<AgentOutcome> {
   const { clock, timers = machineTimers, stallMs = DEFAULT_STALL_MS } = options;
+  let assignment = given;
   const redact = createRedactor(resolved.secrets);
   const price = priceOf(resolved.name, options.prices ?? {}) ?? priceOf(resolved.name, LIST_PRICES);
   const model = `${resolved.name.provider}:${resolved.name.model}`;
@@ -120,6 +121,9 @@ async function attempt(
   const opened = await options.toolsFor(assignment, session);
   if (!opened.ok) return failed(opened.error);
   const tools = opened.value;
+  const { allow } = assignment.tools ?? {};
+  if (allow !== undefined && tools.always !== undefined)
+    assignment = { ...assignment, tools: { ...assignment.tools, allow: [...allow, ...tools.always] } };
   try {
     const offered = tools.tools.filter(tool => isAllowed(tool.name, assignment.tools));
     const form = answerFormOf(

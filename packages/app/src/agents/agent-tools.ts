@@ -12,7 +12,7 @@ import {
   type SessionId,
   timestampOf,
 } from '@signalbox/model';
-import type { Assignment } from '@signalbox/runs';
+import type { Assignment, McpServerOffer, TaskError } from '@signalbox/runs';
 import {
   type AnyTool,
   type CheckpointLog,
@@ -59,6 +59,7 @@ import {
 } from '@signalbox/state';
 import { diffOfHeld } from '../decisions/held-diff.ts';
 import type { Machine } from '../machine.ts';
+import type { McpTools } from '../mcp-servers/open-mcp-tools.ts';
 import { openHostPathLocks } from '../path-locks/host-path-locks.ts';
 import { openAcceptedRules } from '../sandbox/accepted-rules.ts';
 import { readCommandSettings } from '../sandbox/command-config.ts';
@@ -79,6 +80,12 @@ export interface AgentTools {
   sandbox(): Promise<SandboxDetection>;
   /** Runs a program, as `run_command` does. */
   commands(): Promise<AnyTool>;
+  /** The tools of MCP servers, for one attempt of an agent. */
+  servers(
+    servers: readonly McpServerOffer[],
+    assignment: Pick<Assignment, 'run' | 'task' | 'directory'>,
+    env: Readonly<Record<string, string | undefined>>,
+  ): Promise<Result<McpTools, TaskError>>;
   /** The tools that agents have on every directory. */
   atHand(): Promise<readonly AnyTool[]>;
   /**
@@ -154,6 +161,22 @@ export function openAgentTools(
 
   return {
     commands,
+    async servers(servers, { run, task, directory }, env) {
+      // Their library is loaded when the first one is used.
+      const { openMcpTools } = await import('../mcp-servers/open-mcp-tools.ts');
+      const settings = readCommandSettings(dataDirectory);
+      return openMcpTools(
+        servers,
+        { directory },
+        {
+          ...{ dataDirectory, env },
+          sandbox: await detected(),
+          allowUnconfined: settings.ok && settings.value.allowUnconfined,
+          clean: secrets?.text ?? String,
+          memory: path.join(checkpointsOf(run), `${task}.mcp.json`),
+        },
+      );
+    },
     atHand,
     sandbox: detected,
     async open({ run, task, directory }, more = []) {

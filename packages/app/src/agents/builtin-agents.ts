@@ -1,5 +1,5 @@
 import { nodeHasher } from '@signalbox/journal';
-import { err, ok, type RunId } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok, type RunId } from '@signalbox/model';
 import type { AgentRunner, Blobs, Commit, RunReader } from '@signalbox/runs';
 import { artifactTool } from '../artifacts/artifact-tool.ts';
 import type { Machine } from '../machine.ts';
@@ -32,8 +32,17 @@ export function builtinAgents({ machine, tools, store, env }: BuiltinAgentsOptio
         if (unknown !== undefined) return err(unknown);
         const command = await tools.commands();
         const own = ownTools(assignment.tools?.own ?? [], session.own, command);
-        const bench = await tools.open(assignment, [artifactTool(artifacts, assignment), ...own]);
-        if (bench.ok) return ok(bench.value);
+        const mine = [artifactTool(artifacts, assignment), ...own];
+        const servers = assignment.mcp === undefined ? undefined : await tools.servers(assignment.mcp, assignment, env);
+        if (servers?.ok === false) return servers;
+        const theirs = servers?.value.tools ?? [];
+        const names = [...mine, ...(await tools.atHand())].map(({ name }) => name);
+        const twice = theirs.find(({ name }) => names.includes(name));
+        const bench =
+          twice === undefined ? await tools.open(assignment, [...mine, ...theirs]) : err(sameName(twice.name));
+        const close = async () => void (await servers?.value.close());
+        if (bench.ok) return ok({ ...bench.value, always: theirs.map(({ name }) => name), close });
+        await close();
         return err({ class: 'terminal', code: bench.error.code, message: bench.error.message });
       },
       costLimited: ({ run }) => costLimited.has(run),
@@ -50,6 +59,13 @@ export function builtinAgents({ machine, tools, store, env }: BuiltinAgentsOptio
       return (await loading).run(assignment, session);
     },
   };
+}
+
+function sameName(name: string): ErrorEnvelope {
+  return failure('tool/refused', {
+    message: `An MCP server has a tool "${name}", as the agent already has.`,
+    suggestion: 'Give the server a prefix.',
+  });
 }
 
 /** What the run, or one above it, may only spend so much of. */

@@ -113,7 +113,11 @@ export type McpServer = {
       /** Names of environment variables that it may see. Their values are in no plan and no log. */
       readonly env?: readonly string[];
     }
-  | { readonly url: string }
+  | {
+      readonly url: string;
+      /** The name of an environment variable whose value is sent as a bearer token. */
+      readonly token?: string;
+    }
 );
 
 export interface VendorAgentProps<Schema extends OutputSchema>

@@ -62,7 +62,7 @@ const kept = {
   allowFailure: z.literal(true).optional(),
 };
 
-/** An MCP server whose tools an agent is given. `env` names variables of the owner's environment that it may see. */
+/** An MCP server whose tools an agent is given. `env` and `token` are names of variables of the owner's environment. */
 const mcpServer = z
   .strictObject({
     command: z.array(text).min(1).readonly().optional(),
@@ -73,9 +73,11 @@ const mcpServer = z
       .regex(/^[a-zA-Z][a-zA-Z0-9_-]{0,30}$/)
       .optional(),
     env: z.array(name).readonly().optional(),
+    token: name.optional(),
   })
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), 'needs either command or url')
-  .refine(({ url, env }) => url === undefined || env === undefined, 'env is for a command');
+  .refine(({ url, env }) => url === undefined || env === undefined, 'env is for a command')
+  .refine(({ url, token }) => url !== undefined || token === undefined, 'token is for a url');
 
 const agentProps = {
   ...running,

@@ -71,6 +71,8 @@ interface McpServerOffer {
   /** The server's tools that are offered. */
   readonly allow: readonly string[];
   readonly prefix?: string | undefined;
+  /** The name of an environment variable whose value is sent to the address as a bearer token. */
+  readonly token?: string | undefined;
   /** Names of environment variables that it may see. */
   readonly env?: readonly string[] | undefined;
 }
