@@ -75,7 +75,7 @@ it('[A1031] one that hangs, floods, sends 100 MB or garbage, or dies is a named 
 
 it('[A1031] one that never answers, lists without end or cannot be started is a named error', async () => {
   expect(await named('silent', { limits: { connectMs: 300 } })).toMatch(/^retryable: The MCP server "seen" failed: /);
-  expect(await named('endless', { limits: { tools: 20 } })).toMatch(/more than 20 tools, or a list without an end/);
+  expect(await named('endless', {})).toMatch(/failed: .*did not terminate/);
   const { directory, dataDirectory } = placesIn(temporaryFolder());
   const ports = { dataDirectory, sandbox, allowUnconfined: true, env: {}, clean: String, memory: `${dataDirectory}/m` };
   const started = await openMcpTools([{ command: ['/nowhere/server'], allow: ['a'] }], { directory }, ports);

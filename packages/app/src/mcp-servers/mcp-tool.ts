@@ -3,7 +3,7 @@ import { type Json, type JsonObject, json } from '@signalbox/model';
 import { type AnyTool, fail, succeed, type ToolEffects, type ToolReply, type ToolRisk } from '@signalbox/state';
 import * as z from 'zod';
 
-export interface ToolOfServer {
+interface ToolOfServer {
   /** As the agent calls it. */
   readonly name: string;
   readonly offered: ServerTool;

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { Client, StreamableHTTPClientTransport, type Tool, type Transport } from '@modelcontextprotocol/client';
 import { canonicalJson, didYouMean, err, type Json, ok, type Result, thrownMessage } from '@signalbox/model';
@@ -188,7 +197,7 @@ function startServer(
         variables,
         home,
         limits: AGENT_LIMITS,
-        readable: readableOf(command),
+        readable: readableOf(command, root),
       })
     : openInGroup(command, { cwd: root, env: variables });
   let end: string | undefined;
@@ -208,17 +217,17 @@ function startServer(
   };
 }
 
-/** Packages that a program consists of: whole, since they find each other beside them. */
-function readableOf(command: readonly string[]): readonly string[] {
-  const files = command.filter(one => path.isAbsolute(one) && existsSync(one)).map(one => realpathSync(one));
-  return [
-    ...new Set(
-      files.map(file => {
-        const at = file.indexOf(`${path.sep}node_modules${path.sep}`);
-        return at < 0 ? path.dirname(file) : file.slice(0, at + `${path.sep}node_modules`.length);
-      }),
-    ),
-  ];
+/** The files that it names outside of its directory; packages whole, since they find each other beside them. */
+function readableOf(command: readonly string[], root: string): readonly string[] {
+  const files = command
+    .filter(one => path.isAbsolute(one) && existsSync(one))
+    .map(one => realpathSync(one))
+    .filter(file => statSync(file).isFile() && !file.startsWith(`${root}${path.sep}`));
+  const places = files.map(file => {
+    const at = file.indexOf(`${path.sep}node_modules${path.sep}`);
+    return at < 0 ? file : file.slice(0, at + `${path.sep}node_modules`.length);
+  });
+  return [...new Set(places)];
 }
 
 async function listTools(client: Client, { tools: most, connectMs }: McpLimits): Promise<readonly Tool[]> {

@@ -3,7 +3,7 @@ import { thrownMessage } from '@signalbox/model';
 import type { InteractiveProcess } from '@signalbox/state';
 
 /** What a server may send. */
-export interface MessageLimits {
+interface MessageLimits {
   readonly messageBytes: number;
   /** Messages between two of ours. */
   readonly messages: number;
@@ -15,6 +15,7 @@ export function processTransport(
   { messageBytes, messages }: MessageLimits,
 ): Transport & { readonly fault: () => string | undefined } {
   let chunks: Buffer[] = [];
+  let said = Buffer.alloc(0);
   let waiting = 0;
   let unasked = 0;
   let fault: string | undefined;
@@ -22,9 +23,11 @@ export function processTransport(
   const transport: Transport & { readonly fault: () => string | undefined } = {
     fault: () => fault,
     async start() {
-      program.stderr.resume();
+      program.stderr.on('data', (chunk: Buffer) => {
+        said = Buffer.concat([said, chunk]).subarray(-SAID_BYTES);
+      });
       program.stdout.on('data', take);
-      void program.ended.then(() => over('it ended'));
+      void program.ended.then(() => over(`it ended${lastLine(said)}`));
     },
     async send(message: JSONRPCMessage) {
       unasked = 0;
@@ -78,4 +81,13 @@ export function processTransport(
       refuse(`it sent what is no message of the protocol: ${thrownMessage(cause)}`);
     }
   }
+}
+
+/** Of its errors. */
+const SAID_BYTES = 2000;
+
+function lastLine(said: Buffer): string {
+  const lines = said.toString('utf8').trim().split('\n');
+  const line = (lines.findLast(one => /error/i.test(one)) ?? lines.at(-1) ?? '').trim();
+  return line === '' ? '' : `: ${line.slice(0, 300)}`;
 }

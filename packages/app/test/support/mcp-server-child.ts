@@ -31,7 +31,7 @@ function answer(id: unknown, method: string, params: { readonly protocolVersion?
     return;
   }
   if (method === 'tools/list') {
-    say({ id, result: how === 'endless' ? { tools: tools(), nextCursor: 'more' } : { tools: tools() } });
+    say({ id, result: how === 'endless' ? { tools: tools(), nextCursor: String(Math.random()) } : { tools: tools() } });
     return;
   }
   if (method === 'tools/call') called(id);

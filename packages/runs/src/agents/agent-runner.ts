@@ -65,7 +65,7 @@ export interface Assignment {
   readonly planDirectory: string;
 }
 
-interface McpServerOffer {
+export interface McpServerOffer {
   readonly command?: readonly string[] | undefined;
   readonly url?: string | undefined;
   /** The server's tools that are offered. */
