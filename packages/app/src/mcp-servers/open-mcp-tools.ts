@@ -48,7 +48,7 @@ export interface McpLimits {
 }
 
 const LIMITS: McpLimits = {
-  connectMs: 30_000,
+  connectMs: 120_000,
   callMs: 120_000,
   messageBytes: 4 << 20,
   messages: 10_000,
