@@ -47,7 +47,7 @@ async function told(script: ReturnType<typeof once>, source: string) {
 }
 
 describe('a tool of a plan', () => {
-  it('[A1020] is offered with its schema, called in the plan with checked input, and its answer is given to the model', async () => {
+  it('[A1027] is offered with its schema, called in the plan with checked input, and its answer is given to the model', async () => {
     const { home, end, ended } = await told(
       once({ n: 4 }),
       withTool(
