@@ -20,6 +20,8 @@ export interface MeterServerOptions {
 }
 
 const LOOPBACK = '127.0.0.1';
+/** The status of a call whose provider was not reached. */
+const UNREACHED = 502;
 const HELD_BYTES = 256 * 1024 * 1024;
 
 /**
@@ -140,7 +142,7 @@ export function createMeterServer({
       isOver = true;
       const settled = call?.settle(isConnected ? 'cut' : 'unreached') ?? Promise.resolve();
       settled.then(() => {
-        refuse(response, 502, {
+        refuse(response, UNREACHED, {
           error: { type: 'api_error', message: `Signalbox: the provider cannot be reached (${errorCode(cause)}).` },
         });
         over.resolve();
@@ -265,8 +267,8 @@ function refuse(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
-    // Vendors' packages repeat no request that says so.
-    'x-should-retry': 'false',
+    // Vendors' packages repeat no request that says so. A provider that was not reached may be tried again.
+    ...(status !== UNREACHED && { 'x-should-retry': 'false' }),
   });
   response.end(text);
 }
