@@ -1,7 +1,7 @@
 import type { RunId } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
 import { freshId } from '../../test/builders.ts';
-import { addUsage, type Budgeted, checkStop, NO_USAGE } from './stop-check.ts';
+import { addUsage, type Budgeted, checkRoom, checkStop, NO_USAGE } from './stop-check.ts';
 
 const [child, parent] = [freshId<RunId>(), freshId<RunId>()];
 const budget = (fields: Partial<Budgeted>): Budgeted => ({
@@ -65,6 +65,23 @@ describe('the stop conditions', () => {
       checkStop([budget({ limits: { maxCostMicroUsd: 100 }, spent: { ...NO_USAGE, costMicroUsd: Number.NaN } })]).kind,
     ).toBe('stop');
     expect(checkStop([budget({ spent: undefined, elapsedMs: undefined })]).kind).toBe('go');
+  });
+
+  it('[L320] let a call go, wait or stop by what is left besides what is reserved, in every run above', () => {
+    const room = (reserved: number, wanted: number) =>
+      checkRoom(
+        [
+          { ...budget({}), reserved: { tokens: reserved } },
+          { ...budget({ run: parent, limits: { maxTotalTokens: 200 }, spent }), reserved: { tokens: reserved } },
+        ],
+        { tokens: wanted },
+      );
+    expect(room(40, 60)).toEqual({ kind: 'go', left: { tokens: 60 } });
+    expect(room(41, 60)).toEqual({ kind: 'wait' });
+    expect(room(0, 101)).toMatchObject({
+      ...{ kind: 'stop', run: parent, condition: 'tokens' },
+      reached: { name: 'maxTotalTokens', allowed: 200, used: 100, wanted: 101 },
+    });
   });
 
   it('[L10] count what is spent by adding it up', () => {
