@@ -11,7 +11,8 @@ import { FormFoot } from '../shell/form-foot.tsx';
 import { JsonField, readJson } from '../shell/json-field.tsx';
 import { useCommand } from '../shell/use-command.ts';
 import { DoneOutside } from './done-outside.tsx';
-import { ForkState, type StateEdits } from './fork-state.tsx';
+import type { StateEdits } from './fork-edits.ts';
+import { ForkState } from './fork-state.tsx';
 
 /** The reason that the log keeps for a changed key. */
 const EDITED = 'changed when the run was forked';

@@ -2,10 +2,8 @@ import type { Json, RunId } from '@signalbox/model';
 import { useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
-import { JsonField, readJson } from '../shell/json-field.tsx';
-
-/** The keys that a fork begins with another value for. */
-export type StateEdits = Readonly<Record<string, Json>>;
+import { JsonField } from '../shell/json-field.tsx';
+import { editsOf, type StateEdits } from './fork-edits.ts';
 
 interface ForkStateProps {
   readonly run: RunId;
@@ -45,19 +43,6 @@ export function ForkState({ run, frame, onEdits }: ForkStateProps) {
       <div className="form">{fields}</div>
     </details>
   );
-}
-
-function editsOf(
-  state: Readonly<Record<string, Json>>,
-  typed: Readonly<Record<string, string>>,
-): StateEdits | undefined {
-  const edits: Record<string, Json> = {};
-  for (const [key, text] of Object.entries(typed)) {
-    const read = readJson(text);
-    if (!read.ok || read.value === undefined) return undefined;
-    if (JSON.stringify(read.value) !== JSON.stringify(state[key])) edits[key] = read.value;
-  }
-  return edits;
 }
 
 function textOf(value: Json | undefined): string {
