@@ -84,7 +84,7 @@ describe('watching an agent', () => {
     const { run } = await asking();
     await open(`/runs/${run}?node=changelog`);
     await call('Read CHANGES.md')
-      .getByText(/^succeeded · \d+ ms$/)
+      .getByText(/^succeeded · \d+ m?s$/)
       .waitFor();
     await call('Read CHANGES.md').getByText('The export keeps its order.').waitFor();
     const edit = call('Edit CHANGES.md');
