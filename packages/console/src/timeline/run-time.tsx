@@ -171,15 +171,14 @@ function LaneLine({ lane, gaps, start, isCurrent, mark, placeOf, onCurrent }: La
   };
   return (
     <li style={{ transform: `translateY(${start}px)` }}>
-      <button
-        type="button"
-        className="lane"
-        aria-label={laneWords(lane)}
-        aria-pressed={isCurrent}
-        onClick={() => onCurrent(lane.node)}
-      >
-        <span className="lane-label">{lane.label}</span>
-        <span className="lane-time mono">{lane.ms > 0 ? lasted(lane.ms) : ''}</span>
+      <button type="button" className="lane" aria-pressed={isCurrent} onClick={() => onCurrent(lane.node)}>
+        <span className="lane-label" aria-hidden="true">
+          {lane.label}
+        </span>
+        <span className="sr-only">{laneWords(lane)}</span>
+        <span className="lane-time mono" aria-hidden="true">
+          {lane.ms > 0 ? lasted(lane.ms) : ''}
+        </span>
         <span className="lane-track">
           {gaps.map(({ kind, from, to }) => {
             const style = shown(from, to);
