@@ -85,6 +85,6 @@ describe('the contents of calls', () => {
     const before = writes();
     const more = [await kept?.answer(run, 'more'), await kept?.request(run, second)];
     expect([more, writes()]).toEqual([[undefined, undefined], before]);
-    expect(await kept?.request('other' as RunId, second)).toBeDefined();
+    expect(await kept?.request('other' as RunId, first)).toBeDefined();
   });
 });
