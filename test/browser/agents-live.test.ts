@@ -227,7 +227,7 @@ describe.skipIf(!sandbox.ok)('agents of other vendors', () => {
     await page.getByRole('button', { name: /^Allow / }).click();
     await untilStatus(live.client, run, 'completed');
     await transcript.getByText('It is done.', { exact: true }).waitFor();
-    await card.getByRole('region', { name: 'Change of CHANGES.md' }).getByText(`+${HTML}`).waitFor();
+    await card.getByRole('figure', { name: 'Change of CHANGES.md' }).getByText(`+${HTML}`).waitFor();
     await card.getByText('succeeded', { exact: false }).first().waitFor();
     expect(readFileSync(path.join(live.project, 'CHANGES.md'), 'utf8')).toContain('A new line.');
     expect(await faultsOf(page)).toEqual([]);

@@ -93,7 +93,7 @@ describe('watching an agent', () => {
     expect(await faultsOf(page)).toEqual([]);
     const taken = await clicks(() => edit.getByRole('button', { name: 'Approve' }).click());
     expect(taken).toBe(1);
-    await edit.getByRole('region', { name: 'Change of CHANGES.md' }).getByText('+- Runs can be searched.').waitFor();
+    await edit.getByRole('figure', { name: 'Change of CHANGES.md' }).getByText('+- Runs can be searched.').waitFor();
     expect(readFileSync(changes(), 'utf8')).toContain('2.4.0');
   });
 

@@ -76,6 +76,7 @@ describe('a run from its start to its end', () => {
     await page.waitForURL(/frame=\d+/);
     await page.keyboard.press('.');
     await isShown('following');
+    await page.waitForURL(url => !url.searchParams.has('frame'));
     await tab('Now');
   });
 

@@ -116,12 +116,12 @@ describe('the providers of models', () => {
     expect(await end(await start('plan', plan))).toMatchObject({ status: 'completed' });
     const name = { provider: 'anthropic', model: 'claude-test' };
     expect(facts.filter(({ kind }) => kind !== 'framed')).toEqual([
-      { kind: 'call-ended', ...name, ms: expect.any(Number), outcome: 'answered' },
       {
         kind: 'spent',
         phase: 'Research',
         usage: expect.objectContaining({ ...name, inputTokens: 10, outputTokens: 5 }),
       },
+      { kind: 'call-ended', ...name, ms: expect.any(Number), outcome: 'answered' },
     ]);
     const frames = facts.filter(fact => fact.kind === 'framed');
     expect(frames.length).toBeGreaterThanOrEqual(2);

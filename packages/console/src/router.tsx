@@ -6,6 +6,7 @@ import { BrokenPage } from './pages/broken-page.tsx';
 import { NoSuchPage } from './pages/no-such-page.tsx';
 import { runPlaceOf } from './run/run-place.ts';
 import { workflowsPlaceOf } from './sessions/workflows-place.ts';
+import { whenServed } from './shell/lazy-part.ts';
 import { Empty } from './shell/notices.tsx';
 import { Shell } from './shell/shell.tsx';
 import { runsSearchOf } from './story/runs-search.ts';
@@ -18,88 +19,88 @@ const routes = [
   createRoute({
     getParentRoute: at,
     path: '/',
-    component: lazyRouteComponent(() => import('./pages/briefing-page.tsx'), 'BriefingPage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/briefing-page.tsx')), 'BriefingPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/queue',
     validateSearch: (given: Readonly<Record<string, unknown>>): { readonly decision?: string } =>
       typeof given.decision === 'string' ? { decision: given.decision } : {},
-    component: lazyRouteComponent(() => import('./pages/queue-page.tsx'), 'QueuePage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/queue-page.tsx')), 'QueuePage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/fleet',
     validateSearch: (given: Readonly<Record<string, unknown>>): { readonly agent?: string } =>
       typeof given.agent === 'string' ? { agent: given.agent } : {},
-    component: lazyRouteComponent(() => import('./pages/fleet-page.tsx'), 'FleetPage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/fleet-page.tsx')), 'FleetPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/controls',
     validateSearch: (given: Readonly<Record<string, unknown>>): { readonly agent?: string } =>
       typeof given.agent === 'string' ? { agent: given.agent } : {},
-    component: lazyRouteComponent(() => import('./pages/controls-page.tsx'), 'ControlsPage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/controls-page.tsx')), 'ControlsPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/runs',
     validateSearch: runsSearchOf,
-    component: lazyRouteComponent(() => import('./pages/runs-page.tsx'), 'RunsPage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/runs-page.tsx')), 'RunsPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/runs/$run',
     validateSearch: runPlaceOf,
-    component: lazyRouteComponent(() => import('./pages/run-page.tsx'), 'RunPage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/run-page.tsx')), 'RunPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/compare',
     validateSearch: comparePlaceOf,
-    component: lazyRouteComponent(() => import('./pages/compare-page.tsx'), 'ComparePage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/compare-page.tsx')), 'ComparePage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/find',
     validateSearch: findPlaceOf,
-    component: lazyRouteComponent(() => import('./pages/find-page.tsx'), 'FindPage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/find-page.tsx')), 'FindPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/start',
     validateSearch: (given: Readonly<Record<string, unknown>>): { readonly like?: string } =>
       typeof given.like === 'string' ? { like: given.like } : {},
-    component: lazyRouteComponent(() => import('./pages/start-page.tsx'), 'StartPage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/start-page.tsx')), 'StartPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/failures',
-    component: lazyRouteComponent(() => import('./pages/failures-page.tsx'), 'FailuresPage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/failures-page.tsx')), 'FailuresPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/artifacts',
     validateSearch: artifactsPlaceOf,
-    component: lazyRouteComponent(() => import('./pages/artifacts-page.tsx'), 'ArtifactsPage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/artifacts-page.tsx')), 'ArtifactsPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/workflows',
     validateSearch: workflowsPlaceOf,
-    component: lazyRouteComponent(() => import('./pages/workflows-page.tsx'), 'WorkflowsPage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/workflows-page.tsx')), 'WorkflowsPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/developer',
     validateSearch: (given: Readonly<Record<string, unknown>>): { readonly run?: string } =>
       typeof given.run === 'string' ? { run: given.run } : {},
-    component: lazyRouteComponent(() => import('./pages/developer-page.tsx'), 'DeveloperPage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/developer-page.tsx')), 'DeveloperPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/settings',
-    component: lazyRouteComponent(() => import('./pages/settings-page.tsx'), 'SettingsPage'),
+    component: lazyRouteComponent(() => whenServed(() => import('./pages/settings-page.tsx')), 'SettingsPage'),
   }),
 ] as const;
 

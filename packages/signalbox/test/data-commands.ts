@@ -33,6 +33,8 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   fork: ['--frame', '1'],
   rollback: ['--to', 'call'],
   answer: ['--approve'],
+  approve: ['0190a0a0-0000-5000-8000-000000000000'],
+  deny: ['0190a0a0-0000-5000-8000-000000000000'],
 };
 
 export interface DataCommand {

@@ -94,7 +94,7 @@ async function connect(cwd: string, version: Version) {
 /** The whole conversation of an operator's program. */
 async function operate(cwd: string, version: Version): Promise<void> {
   const { client, heard, until, call, read, complaints } = await connect(cwd, version);
-  expect((await client.listTools()).tools.length).toBe(13);
+  expect((await client.listTools()).tools.length).toBe(23);
   const started = await call('execution.start', { script: path.join(cwd, 'gate.tsx'), name: 'over stdio' });
   const at = `signalbox://executions/${started.id}`;
   const listening =

@@ -48,6 +48,7 @@ const READERS: ReadonlySet<string> = new Set([
   ...['decisions', 'checkpoints', 'export', 'replay', 'verify', 'backup', 'recoveries', 'users ls', 'sandbox'],
   ...['sessions', 'keys ls', 'workflow config', 'link', 'answer', 'agents'],
   ...['fleet', 'brake', 'mode', 'trust'],
+  ...['find', 'compare', 'notify'],
 ]);
 
 /** Those whose answers depend on when, where or by whom they are called: that they succeed is all that stays the same. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@signalbox/model';
+import { type Json, type JsonObject, thrownMessage } from '@signalbox/model';
 import { Retryable, Terminal } from '@signalbox/plan';
 import type { AgentOutcome, AgentRunner, AgentSession, Assignment } from '@signalbox/runs';
 import * as z from 'zod';
@@ -186,7 +186,7 @@ function checked({ node, schema }: Assignment, output: Json): AgentOutcome {
 
 /** What a script throws counts as a failure of its model, which another attempt may overcome, unless it is `Terminal`. */
 function failedWith(thrown: unknown): AgentOutcome {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = thrownMessage(thrown);
   if (thrown instanceof Terminal) return { kind: 'failed', error: { class: 'terminal', code: 'Terminal', message } };
   const after = thrown instanceof Retryable ? thrown.afterMs : undefined;
   return {

@@ -39,7 +39,8 @@ function storyIn(folder: string): string {
      <Phase name="four"><Task id="again" run={() => [ctx.state.get('all'), door()]} onFinished={out => ctx.state.set('again', out)} /></Phase>`,
     `z.object({ heard: z.any(), all: z.string().default('begin: '), length: z.any(), failed: z.any(), again: z.any() })`,
     `import { readFileSync } from 'node:fs';
-     const door = () => readFileSync(${JSON.stringify(path.join(folder, 'door.txt'))}, 'utf8');`,
+     const text = readFileSync(${JSON.stringify(path.join(folder, 'door.txt'))}, 'utf8');
+     const door = () => text;`,
   );
 }
 

@@ -1,7 +1,8 @@
 import type { WireArtifact } from '@signalbox/model';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { lazyPart } from '../shell/lazy-part.ts';
 import { Moment } from '../shell/moment.tsx';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { saveFile } from '../shell/save-file.ts';
@@ -10,7 +11,7 @@ import { shownOf } from './artifact-content.ts';
 import { ArtifactTable } from './artifact-table.tsx';
 import { ArtifactVersions } from './artifact-versions.tsx';
 
-const Prose = lazy(() => import('../shell/prose.tsx').then(({ Prose: component }) => ({ default: component })));
+const Prose = lazyPart(() => import('../shell/prose.tsx').then(({ Prose: component }) => ({ default: component })));
 
 /** Displays an artifact. Content that is not known to be safe can only be saved. */
 export function ArtifactView({ artifact: newest }: { readonly artifact: WireArtifact }) {

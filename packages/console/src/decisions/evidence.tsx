@@ -1,15 +1,16 @@
 import type { RunSnapshot, WireDecision } from '@signalbox/model';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { sumOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { lazyPart } from '../shell/lazy-part.ts';
 import type { Question } from '../story/question.ts';
 import { nextWork } from '../story/tree-rows.ts';
 import { many } from '../story/words.ts';
 import { noWords, words, yesWords } from './words.ts';
 
-const ChangedFiles = lazy(() => import('../run/changed-files.tsx'));
+const ChangedFiles = lazyPart(() => import('../run/changed-files.tsx'));
 
 interface EvidenceProps {
   readonly decision: WireDecision;

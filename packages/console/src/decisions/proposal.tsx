@@ -1,13 +1,14 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { fileChanges } from '../inspector/file-changes.ts';
 import { SplitPatch } from '../run/split-patch.tsx';
 import { Lamp } from '../shell/lamp.tsx';
+import { lazyPart } from '../shell/lazy-part.ts';
 import type { Held } from '../story/held.ts';
 import type { Question } from '../story/question.ts';
 import { type TextChange, toolKindWords } from '../story/tool-call.ts';
 import { many } from '../story/words.ts';
 
-const SideBySide = lazy(() => import('./side-by-side.tsx').then(({ SideBySide: one }) => ({ default: one })));
+const SideBySide = lazyPart(() => import('./side-by-side.tsx').then(({ SideBySide: one }) => ({ default: one })));
 
 /** Everything that a decision is about: the text, the exact command, the changes side by side, and every argument. */
 export function Proposal({ question }: { readonly question: Question }) {

@@ -8,11 +8,12 @@ import {
   type WireDecision,
   type WireTask,
 } from '@signalbox/model';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { spendingOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
 import { CopyButton } from '../shell/copy-button.tsx';
 import { JsonView } from '../shell/json-view.tsx';
+import { lazyPart } from '../shell/lazy-part.ts';
 import { Moment } from '../shell/moment.tsx';
 import { Empty } from '../shell/notices.tsx';
 import { ThrownCode } from '../shell/thrown-code.tsx';
@@ -23,7 +24,7 @@ import { Block, Pair } from './block.tsx';
 import { Tail } from './tail.tsx';
 import type { Transcript } from './transcript.ts';
 
-const Prose = lazy(() => import('../shell/prose.tsx').then(({ Prose: component }) => ({ default: component })));
+const Prose = lazyPart(() => import('../shell/prose.tsx').then(({ Prose: component }) => ({ default: component })));
 
 interface TabProps {
   readonly run: RunId;

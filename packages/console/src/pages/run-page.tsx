@@ -1,4 +1,4 @@
-import { type RunId, runId, type TreeNode } from '@signalbox/model';
+import { defined, type RunId, runId, type TreeNode } from '@signalbox/model';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
@@ -49,9 +49,12 @@ function OneRun({ run }: { readonly run: RunId }) {
   const navigate = route.useNavigate();
   const story = useRun(client, run);
   const { link, summary, nodes, events, frames, handlers } = story;
-  const [frame, setFrame] = useFrameOfPlace(place, change =>
-    navigate({ search: ({ frame: _, ...rest }: RunPlace) => ({ ...rest, ...change }), replace: true }),
+  const keepFrame = useCallback(
+    (change: RunPlace) =>
+      void navigate({ search: ({ frame: _, ...rest }: RunPlace) => ({ ...rest, ...change }), replace: true }),
+    [navigate],
   );
+  const [frame, setFrame] = useFrameOfPlace(place, keepFrame);
   // Stable functions, so that the tree is drawn again only when it changed.
   const go = useCallback(
     (change: RunPlace) => void navigate({ search: (before: RunPlace) => ({ ...before, ...change }), replace: true }),
@@ -251,7 +254,7 @@ function endOf(frames: readonly FrameMark[], frame: number): string | undefined 
 
 const ADDRESS_MS = 250;
 
-/** The selected frame: at once here, and in the address when the slider rests, since a drag passes hundreds of frames. */
+/** The selected frame: at once here, and in the address when the slider rests, since a drag passes hundreds of frames. Following is in the address at once. */
 function useFrameOfPlace(
   { frame: given }: RunPlace,
   keep: (change: { readonly frame?: number }) => void,
@@ -259,8 +262,8 @@ function useFrameOfPlace(
   const [frame, setFrame] = useState(given);
   useEffect(() => {
     if (frame === given) return;
-    const timer = setTimeout(() => keep(frame === undefined ? {} : { frame }), ADDRESS_MS);
+    const timer = setTimeout(() => keep(defined({ frame })), frame === undefined ? 0 : ADDRESS_MS);
     return () => clearTimeout(timer);
-  });
+  }, [frame, given, keep]);
   return [frame, setFrame];
 }

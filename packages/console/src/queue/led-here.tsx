@@ -1,16 +1,17 @@
 import type { Json, RunSnapshot, TreeNode, WireDecision } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { words } from '../decisions/words.ts';
 import { transcriptOf } from '../inspector/transcript.ts';
 import { readStream } from '../run/read-stream.ts';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { Lamp } from '../shell/lamp.tsx';
+import { lazyPart } from '../shell/lazy-part.ts';
 import { nodeStanding } from '../story/words.ts';
 import { callWords, valueWords } from '../transcript/call-words.ts';
 
-const Prose = lazy(() => import('../shell/prose.tsx').then(({ Prose: one }) => ({ default: one })));
+const Prose = lazyPart(() => import('../shell/prose.tsx').then(({ Prose: one }) => ({ default: one })));
 
 interface LedHereProps {
   readonly decision: WireDecision;

@@ -1,12 +1,13 @@
 import type { Json, RunId } from '@signalbox/model';
-import { type FormEvent, lazy, Suspense, useState } from 'react';
+import { type FormEvent, Suspense, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { Dialog } from '../shell/dialog.tsx';
 import { FormFoot } from '../shell/form-foot.tsx';
 import { JsonField, readJson } from '../shell/json-field.tsx';
+import { lazyPart } from '../shell/lazy-part.ts';
 import { useCommand } from '../shell/use-command.ts';
 
-const SideBySide = lazy(() =>
+const SideBySide = lazyPart(() =>
   import('../decisions/side-by-side.tsx').then(({ SideBySide: one }) => ({ default: one })),
 );
 

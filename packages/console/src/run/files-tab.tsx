@@ -1,13 +1,14 @@
 import type { RunId } from '@signalbox/model';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
+import { lazyPart } from '../shell/lazy-part.ts';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { many } from '../story/words.ts';
 import { patchFiles } from './patch-files.ts';
 import { SplitPatch } from './split-patch.tsx';
 
-const ChangedFiles = lazy(() => import('./changed-files.tsx'));
+const ChangedFiles = lazyPart(() => import('./changed-files.tsx'));
 
 interface FilesTabProps {
   readonly run: RunId;

@@ -76,7 +76,6 @@ function Box({ node, isLoop, isCurrent, onCurrent }: BoxProps) {
       type="button"
       className={`graph-node flow-node node-${signal}`}
       aria-pressed={isCurrent}
-      aria-label={`${node.label}, ${node.kind}, ${word}`}
       title={node.label}
       onClick={() => onCurrent(node.id)}
     >
@@ -84,6 +83,7 @@ function Box({ node, isLoop, isCurrent, onCurrent }: BoxProps) {
       <span className="truncate">{node.label}</span>
       {node.kind !== node.label && <span className="kind">{node.kind}</span>}
       {isLoop && node.iteration > 0 && <span className="turn">↻ {many(node.iteration, 'turn')}</span>}
+      <span className="sr-only"> {word}</span>
     </button>
   );
 }

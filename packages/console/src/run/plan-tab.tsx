@@ -1,10 +1,13 @@
 import { asJson, type TreeNode } from '@signalbox/model';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { Suspense, useMemo, useState } from 'react';
 import { JsonView } from '../shell/json-view.tsx';
+import { lazyPart } from '../shell/lazy-part.ts';
 import { Empty } from '../shell/notices.tsx';
 import { planOutline, planXml } from './plan-text.ts';
 
-const PlanGraph = lazy(() => import('./plan-graph.tsx').then(({ PlanGraph: component }) => ({ default: component })));
+const PlanGraph = lazyPart(() =>
+  import('./plan-graph.tsx').then(({ PlanGraph: component }) => ({ default: component })),
+);
 
 const forms = ['graph', 'outline', 'xml', 'json'] as const;
 type Form = (typeof forms)[number];

@@ -1,17 +1,18 @@
 import type { SessionDetail, SessionId, SessionNode } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { CopyButton } from '../shell/copy-button.tsx';
+import { lazyPart } from '../shell/lazy-part.ts';
 import { Moment } from '../shell/moment.tsx';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { GapCard } from './gap-card.tsx';
 import { placeOfInterest, placeStanding, type SessionRunDetail, titleOf } from './session-places.ts';
 
-const Prose = lazy(() => import('../shell/prose.tsx').then(({ Prose: component }) => ({ default: component })));
-const SessionGraph = lazy(() =>
+const Prose = lazyPart(() => import('../shell/prose.tsx').then(({ Prose: component }) => ({ default: component })));
+const SessionGraph = lazyPart(() =>
   import('./session-graph.tsx').then(({ SessionGraph: component }) => ({ default: component })),
 );
 const AGAIN_MS = 2_000;

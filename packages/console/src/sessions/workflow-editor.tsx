@@ -1,14 +1,15 @@
 import type { Answer } from '@signalbox/client';
 import { type Json, ok, type WorkflowCheck, type WorkflowForms } from '@signalbox/model';
-import { lazy, Suspense, useEffect, useId, useRef, useState } from 'react';
+import { Suspense, useEffect, useId, useRef, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { readJson } from '../shell/json-field.tsx';
+import { lazyPart } from '../shell/lazy-part.ts';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { useCommand } from '../shell/use-command.ts';
 import { sourceFields, withField } from './source-fields.ts';
 
-const SideBySide = lazy(() =>
+const SideBySide = lazyPart(() =>
   import('../decisions/side-by-side.tsx').then(({ SideBySide: component }) => ({ default: component })),
 );
 

@@ -1,17 +1,18 @@
 import type { Json, SessionId, WorkflowForms } from '@signalbox/model';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useClient } from '../server/client-context.ts';
 import { useRead } from '../server/use-read.ts';
 import { JsonView } from '../shell/json-view.tsx';
+import { lazyPart } from '../shell/lazy-part.ts';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { StartSession } from './start-session.tsx';
 import { WorkflowCopy } from './workflow-copy.tsx';
 
-const SideBySide = lazy(() =>
+const SideBySide = lazyPart(() =>
   import('../decisions/side-by-side.tsx').then(({ SideBySide: component }) => ({ default: component })),
 );
 
-const WorkflowEditor = lazy(() =>
+const WorkflowEditor = lazyPart(() =>
   import('./workflow-editor.tsx').then(({ WorkflowEditor: component }) => ({ default: component })),
 );
 

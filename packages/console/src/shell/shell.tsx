@@ -1,6 +1,7 @@
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { useLive } from '../server/live.tsx';
+import { lazyPart } from './lazy-part.ts';
 import { LinkBanner } from './notices.tsx';
 import { NotifyOffer } from './notify-offer.tsx';
 import { Rail } from './rail.tsx';
@@ -9,8 +10,8 @@ import { useDoorbell } from './use-doorbell.ts';
 import { useKeys } from './use-keys.ts';
 import { usePages } from './use-pages.ts';
 
-const Palette = lazy(() => import('./palette.tsx').then(({ Palette: component }) => ({ default: component })));
-const KeyHelp = lazy(() => import('./key-help.tsx').then(({ KeyHelp: component }) => ({ default: component })));
+const Palette = lazyPart(() => import('./palette.tsx').then(({ Palette: component }) => ({ default: component })));
+const KeyHelp = lazyPart(() => import('./key-help.tsx').then(({ KeyHelp: component }) => ({ default: component })));
 
 /** The frame of every page: navigation, open decisions, and global keys. */
 export function Shell() {

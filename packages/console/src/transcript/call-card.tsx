@@ -1,13 +1,14 @@
 import type { Json, RunId, WireCheckpoint } from '@signalbox/model';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import { CallLevers } from '../inspector/call-levers.tsx';
 import { markOf, outcomeOf, type ToolUse } from '../inspector/tool-use.ts';
+import { lazyPart } from '../shell/lazy-part.ts';
 import { toolKindWords } from '../story/tool-call.ts';
 import { lasted } from '../story/words.ts';
 import { callWords, resultWords } from './call-words.ts';
 import { words } from './words.ts';
 
-const TextChanges = lazy(() =>
+const TextChanges = lazyPart(() =>
   import('../inspector/text-changes.tsx').then(({ TextChanges: one }) => ({ default: one })),
 );
 

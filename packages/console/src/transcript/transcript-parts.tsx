@@ -1,13 +1,14 @@
-import { lazy, memo, Suspense } from 'react';
+import { memo, Suspense } from 'react';
 import type { AgentFacts, PlanStep } from '../inspector/attempts.ts';
 import { Block, Pair } from '../inspector/block.tsx';
 import { PatchFiles } from '../run/patch.tsx';
 import { Lamp } from '../shell/lamp.tsx';
+import { lazyPart } from '../shell/lazy-part.ts';
 import type { Signal } from '../story/words.ts';
 import type { TranscriptRow } from './transcript-rows.ts';
 import { fromWords, words } from './words.ts';
 
-const Prose = lazy(() => import('../shell/prose.tsx').then(({ Prose: one }) => ({ default: one })));
+const Prose = lazyPart(() => import('../shell/prose.tsx').then(({ Prose: one }) => ({ default: one })));
 
 type PartRow = Extract<TranscriptRow, { readonly kind: 'part' }>;
 
