@@ -191,7 +191,7 @@ describe('the controls', () => {
     await line('frontend').getByText('waits for you', { exact: true }).waitFor();
     const shown = page.getByRole('article', { name: 'frontend', exact: true });
     await shown.getByRole('button', { name: 'Kill…' }).click();
-    await page.getByLabel('I understand that this cannot be undone').check();
+    await page.getByLabel("I understand this can't be undone").check();
     await page.getByRole('dialog').getByRole('button', { name: 'Kill', exact: true }).click();
     await line('frontend').getByText('dead', { exact: true }).waitFor();
     expect(await line('frontend').locator('.lamp-skipped').count()).toBe(1);
