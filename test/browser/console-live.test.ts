@@ -493,7 +493,7 @@ describe('actions of a person', () => {
     await page.waitForURL(/\/runs\/[0-9a-f-]{36}/);
   });
 
-  it('[K29] [K76] the palette goes anywhere by name, as soon as one types, and lists the keys', async () => {
+  it('[K29] [K76] [K156] the palette goes anywhere by name, as soon as one types, and lists the keys', async () => {
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder('Search actions').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('failu');

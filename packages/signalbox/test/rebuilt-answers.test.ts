@@ -101,7 +101,7 @@ function withoutAge(said: string): string {
 
 /** Routes that say nothing of runs, are about one agent of the fleet, or that say when they were asked. */
 const OTHER_ROUTES =
-  /^\/api\/(health|openapi|metrics|settings|users|providers|sessions|workflow|plans|trust|agents\/)|\/(bundle|input)$/;
+  /^\/api\/(health|openapi|metrics|settings|users|providers|sessions|workflow|plans|trust|agents\/)|\/(bundle|input|compare\/\{other\})$/;
 
 /** The answer of every route that reads runs, as listed in `openapi.json`. */
 async function restAnswers(data: string, runs: readonly RunId[]): Promise<ReadonlyMap<string, unknown>> {
@@ -153,6 +153,7 @@ async function restAnswers(data: string, runs: readonly RunId[]): Promise<Readon
         for (const { id } of tasks)
           await ask(route, [
             ['run', run],
+            ['call', '0'],
             ['frame', '0'],
             ['task', id],
           ]);

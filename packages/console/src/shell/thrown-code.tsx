@@ -20,7 +20,7 @@ export function ThrownCode({ thrown, isOpen = false }: ThrownCodeProps) {
         {template === '' ? (
           <code title={place}>{shortPlace(thrown)}</code>
         ) : (
-          <a href={editorUrl(template, thrown)} title={`Open ${place}`}>
+          <a className="underline" href={editorUrl(template, thrown)} title={`Open ${place}`}>
             {shortPlace(thrown)}
           </a>
         )}
@@ -32,11 +32,11 @@ export function ThrownCode({ thrown, isOpen = false }: ThrownCodeProps) {
         )}
         {reads.length > 0 && <span className="text-muted"> having read {reads.join(', ')}</span>}
       </figcaption>
-      {thrown.code !== undefined && <pre className="thrown-code">{codeFrame(thrown).join('\n')}</pre>}
+      {thrown.code !== undefined && <Code lines={codeFrame(thrown)} />}
       {stack.length > 1 && (
         <details open={isOpen}>
           <summary>Stack</summary>
-          <pre className="thrown-code">{stack.join('\n')}</pre>
+          <Code lines={stack} />
         </details>
       )}
     </figure>
@@ -49,4 +49,13 @@ export function useEditor(isNeeded: boolean): string {
   const { data } = useRead(['settings'], () => client.settings(), { keeps: true, isEnabled: isNeeded });
   const given = data?.items.find(({ name }) => name === 'editor.url')?.applied;
   return typeof given === 'string' ? given : DEFAULT_EDITOR_URL;
+}
+
+function Code({ lines }: { readonly lines: readonly string[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled with the keyboard
+    <pre className="thrown-code" tabIndex={0}>
+      {lines.join('\n')}
+    </pre>
+  );
 }
