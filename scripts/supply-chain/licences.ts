@@ -40,8 +40,7 @@ const EXCEPTIONS: readonly LicenceException[] = [
   {
     name: '@modelcontextprotocol/server-filesystem',
     license: 'SEE LICENSE IN LICENSE',
-    reason:
-      'Its repository says MIT for older and Apache-2.0 for newer contributions. A test runs it as an MCP server.',
+    reason: 'Its README says MIT. A test runs it as an MCP server.',
   },
   ...['glob', 'lru-cache', 'minimatch', 'minipass', 'path-scurry'].map(name => ({
     name,

@@ -212,7 +212,7 @@ describe.skipIf(!sandbox.ok)('the calls of an agent in its turn', () => {
       [two, false, { 'a.txt': 'first\none\n', 'between.txt': 'nobody\n' }],
       [two, true, { 'a.txt': 'first\none\ntwo\n', 'b.txt': 'two\n', 'between.txt': 'nobody\n' }],
     ] as const) {
-      const directory = path.join(folder, `fork-${id.slice(-3).replace('/', '-')}-${after}`);
+      const directory = fs.mkdtempSync(path.join(folder, 'fork-'));
       value(
         await host.fork(run, { at: { kind: 'call', call: id, after }, directory, paused: true, anyFile: true }, BY),
       );
