@@ -22,6 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => at?.close());
 
+const PATIENCE = { timeout: 60_000 };
 const changes = () => path.join(live.project, 'CHANGES.md');
 const open = (place: string) => page.goto(`${live.url}${place}#token=${live.token}`);
 const node = (id: string) => page.locator(`[data-node="${id}"]`);
@@ -301,6 +302,100 @@ describe('a failure', () => {
   });
 });
 
+describe('another run', () => {
+  it('[K184] is forked from a frame with an edited key in four clicks', async () => {
+    const { run } = await asking();
+    await open(`/runs/${run}`);
+    await node('changelog').waitFor();
+    const dialog = page.getByRole('dialog');
+    const taken = await clicks(async () => {
+      await page.getByRole('button', { name: 'Previous frame' }).click();
+      await page.getByRole('button', { name: /^Fork from frame \d+…$/ }).click();
+      await dialog.getByRole('textbox', { name: 'rollout' }).click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type('"nobody"');
+      await dialog.getByRole('button', { name: 'Fork', exact: true }).click();
+      await page.waitForURL(url => url.pathname.startsWith('/runs/') && !url.pathname.endsWith(run));
+    });
+    expect(taken).toBe(4);
+    const fork = new URL(page.url()).pathname.split('/').at(-1) as RunId;
+    expect(given(await live.client.state(fork)).state).toMatchObject({ rollout: 'nobody' });
+    expect(given(await live.client.state(run)).state).toMatchObject({ rollout: 'undecided' });
+  });
+
+  it('[K183] is compared with the previous one in two clicks, or with one key', async () => {
+    await asking();
+    const { run } = await asking();
+    await open(`/runs/${run}`);
+    await node('changelog').waitFor();
+    const compared = page.getByRole('heading', { name: 'Where they part' });
+    const taken = await clicks(async () => {
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('menuitem', { name: 'Compare with previous run' }).click();
+      await compared.waitFor();
+    });
+    expect(taken).toBe(2);
+    await page.goBack();
+    await node('changelog').waitFor();
+    await page.keyboard.press('v');
+    await compared.waitFor();
+  });
+
+  it('[K180] is found by a file that it touched in two clicks', async () => {
+    const { run, decision } = await asking();
+    given(await live.client.resolve(decision, { status: 'approved' }));
+    await untilRollout(run);
+    const isIndexed = async () =>
+      given(await live.client.find({ q: 'CHANGES.md', limit: 100 })).found.some(thing => thing.run === run);
+    await expect.poll(isIndexed).toBe(true);
+    await open('/');
+    await page.getByRole('heading', { name: 'Briefing' }).waitFor();
+    const taken = await clicks(async () => {
+      await page.getByRole('link', { name: /^Find/ }).click();
+      await page.getByLabel('Find anything').and(page.locator(':focus')).waitFor();
+      await page.keyboard.type('CHANGES.md');
+      const first = page.locator('.found-line').first();
+      await first.filter({ hasText: 'File' }).waitFor();
+      await first.click();
+      await call('Edit CHANGES.md').waitFor();
+    });
+    expect(taken).toBe(2);
+    expect(new URL(page.url()).pathname).toBe(`/runs/${run}`);
+  });
+
+  it('[K186] [K201] is started again with another input in three clicks, or with the keyboard alone', async () => {
+    const { run } = await asking();
+    given(await live.client.terminate(run));
+    await untilSummary(live.client, run, ({ record }) => record.endedAt !== undefined);
+    await open(`/runs/${run}`);
+    const field = page.getByLabel('version (optional)');
+    const isStarted = () => page.waitForURL(url => url.pathname.startsWith('/runs/') && !url.pathname.endsWith(run));
+    const inputNow = async () => {
+      const { input } = given(await live.client.run(new URL(page.url()).pathname.split('/').at(-1) as RunId));
+      return (input as { readonly version?: string }).version;
+    };
+    const taken = await clicks(async () => {
+      await page.getByRole('button', { name: 'Start again…' }).click();
+      await field.click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type('3.0.0');
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      await isStarted();
+    });
+    expect(taken).toBe(3);
+    expect(await inputNow()).toBe('3.0.0');
+    await open(`/runs/${run}`);
+    await page.getByRole('button', { name: 'Start again…' }).waitFor();
+    await page.keyboard.press('s');
+    await field.and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('3.1.0');
+    await page.keyboard.press('Enter');
+    await isStarted();
+    expect(await inputNow()).toBe('3.1.0');
+    expect(unexpected()).toEqual([]);
+  });
+});
+
 describe('the palette', () => {
   const pick = async (words: string) => {
     await page.keyboard.press('Control+k');
@@ -332,6 +427,43 @@ describe('the palette', () => {
     await pick(run.slice(-8));
     await page.getByRole('group', { name: 'Recent' }).getByRole('option').first().waitFor();
     await page.keyboard.press('Escape');
+  });
+
+  it('[K200] has every button of a page, and each option of a question', async () => {
+    const { run, decision } = await asking();
+    given(await live.client.resolve(decision, { status: 'approved' }));
+    await untilRollout(run);
+    const { approvals } = given(await live.client.decisions({ run, status: 'open' }));
+    const places: readonly (readonly [place: string, actions: readonly RegExp[]])[] = [
+      [`/runs/${run}`, [/^Compare with previous run.*v$/, /^Start again….*s$/, /^Fork from frame \d+….*f$/]],
+      [`/queue?decision=${approvals[0]?.approvalId}`, [/^Choose: A tenth first/, /^Deny: .*d$/]],
+      [`/compare?b=${run}`, [/^Swap.*x$/]],
+      ['/runs', [/^Compare…/, /^Start a run/]],
+      ['/settings', [/^Reload/]],
+    ];
+    for (const [place, actions] of places) {
+      await open(place);
+      await page.locator('main h1').first().waitFor();
+      for (const name of actions) {
+        // The palette reads the page when it opens, and parts of the page may come later.
+        await expect
+          .poll(async () => {
+            await page.keyboard.press('Control+k');
+            await page.getByPlaceholder('Search actions').waitFor();
+            const count = await page.getByRole('group', { name: 'On this page' }).getByRole('option', { name }).count();
+            await page.keyboard.press('Escape');
+            await page.getByRole('dialog').waitFor({ state: 'detached' });
+            return count;
+          }, PATIENCE)
+          .toBe(1);
+      }
+    }
+    await open('/runs');
+    await page.getByRole('button', { name: 'Compare…' }).waitFor();
+    await pick('compare');
+    await chosen(/^Compare…/).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Choose two runs' }).waitFor();
   });
 
   it('[K157] what was done is undone with one key, while it is offered', async () => {

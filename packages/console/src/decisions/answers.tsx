@@ -1,3 +1,4 @@
+import { offered } from '../shell/page-actions.ts';
 import type { PermissionOption } from '../story/permission.ts';
 import type { Question } from '../story/question.ts';
 import type { Answering, Saying } from './use-answer.ts';
@@ -65,7 +66,7 @@ export function Answers({ question: { wants, held }, answering, onDeny, onModify
           ))}
         </ul>
       )}
-      <div className="answers">
+      <div className="answers" {...offered}>
         {wants.kind === 'approval' && (
           <button type="button" className="button button-go" disabled={isBusy} onClick={() => say({ kind: 'approve' })}>
             {words.approve}

@@ -5,6 +5,7 @@ import { Moment } from '../shell/moment.tsx';
 import { usePageActions } from '../shell/page-actions.ts';
 import { kindWords } from '../story/kind-words.ts';
 import { headlineOf, questionOf } from '../story/question.ts';
+import { answerActions } from './answer-actions.ts';
 import { AnswerForm, type AnswerMode } from './answer-form.tsx';
 import { Evidence } from './evidence.tsx';
 import { Proposal } from './proposal.tsx';
@@ -24,12 +25,7 @@ export function DecisionCard({ decision, label }: DecisionCardProps) {
   const question = questionOf(decision);
   const title = `${label} ${kindWords[kind]}`;
   const headline = headlineOf(decision);
-  usePageActions([
-    ...(question.wants.kind === 'approval'
-      ? [{ name: `Approve: ${headline}`, act: () => void answering.say({ kind: 'approve' }) }]
-      : []),
-    { name: `Deny: ${headline}`, act: () => setMode('deny') },
-  ]);
+  usePageActions(answerActions({ question, headline, answering, onMode: setMode }));
   return (
     <article className="decision" aria-label={title}>
       <header>

@@ -6,6 +6,7 @@ export const words = {
   deny: 'Deny',
   denyAsk: 'Deny…',
   modify: 'Modify…',
+  choose: (option: string) => `Choose: ${option}`,
   reason: 'Reason (optional)',
   denyTitle: 'Deny this?',
   denyReason: 'Reason, told to the agent and kept in the log (optional)',

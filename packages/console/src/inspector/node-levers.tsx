@@ -5,7 +5,7 @@ import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
 import { Confirm } from '../shell/confirm.tsx';
 import { ErrorBox } from '../shell/notices.tsx';
-import { usePageActions } from '../shell/page-actions.ts';
+import { offered, usePageActions } from '../shell/page-actions.ts';
 import { useCommand } from '../shell/use-command.ts';
 
 /** The actions for a node that does work, or for a loop. */
@@ -33,7 +33,7 @@ export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: 
   ]);
   if (!hasBegun && !canReset && error === undefined) return null;
   return (
-    <div className="levers">
+    <div className="levers" {...offered}>
       {canRetry && (
         <button
           type="button"

@@ -7,6 +7,7 @@ import { useClient } from '../server/client-context.ts';
 import { useLive } from '../server/live.tsx';
 import { useRead } from '../server/use-read.ts';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
+import { offered, usePageActions } from '../shell/page-actions.ts';
 import { runStanding } from '../story/words.ts';
 
 const route = getRouteApi('/compare');
@@ -27,18 +28,16 @@ export function ComparePage() {
     isEnabled: a !== undefined && b !== undefined,
     keeps: true,
   });
+  const canSwap = a !== undefined && b !== undefined;
+  const swap = () => look({ ...(b && { a: b }), ...(a && { b: a }) });
+  usePageActions(canSwap ? [{ name: words.swap, key: 'x', act: swap }] : []);
   return (
     <div className="room">
       <title>{`${words.title} · Signalbox`}</title>
       <div className="roomhead">
         <h1>{words.title}</h1>
         <RunChoice label={words.first} runs={known} value={a} onRun={id => look({ a: id })} />
-        <button
-          type="button"
-          className="button"
-          disabled={a === undefined || b === undefined}
-          onClick={() => look({ ...(b && { a: b }), ...(a && { b: a }) })}
-        >
+        <button type="button" className="button" disabled={!canSwap} onClick={swap} {...offered}>
           {words.swap}
         </button>
         <RunChoice label={words.second} runs={known} value={b} onRun={id => look({ b: id })} />

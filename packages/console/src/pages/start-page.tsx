@@ -130,6 +130,7 @@ export function StartPage() {
             isReading={named !== '' && described.isLoading}
             text={form.input}
             onText={input => put({ input })}
+            takesFocus={like !== undefined && named !== ''}
             errors={wrong === undefined ? {} : { [wrong.field]: wrong.why }}
           />
           <div className="form-row">

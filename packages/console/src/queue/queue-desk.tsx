@@ -1,6 +1,7 @@
 import type { WireDecision } from '@signalbox/model';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { answerActions, answerKeys } from '../decisions/answer-actions.ts';
 import { AnswerForm, type AnswerMode } from '../decisions/answer-form.tsx';
 import { Evidence } from '../decisions/evidence.tsx';
 import { Proposal } from '../decisions/proposal.tsx';
@@ -25,14 +26,7 @@ export function QueueDesk({ decision }: { readonly decision: WireDecision }) {
   const named = snapshot?.tree.find(({ id }) => id === node)?.label;
   const label = named ?? (decision.kind === 'guided' ? 'A guided agent' : node);
   const headline = headlineOf(decision);
-  const canApprove = question.wants.kind === 'approval' || question.wants.kind === 'permission';
-  usePageActions([
-    ...(canApprove
-      ? [{ name: `Approve: ${headline}`, key: 'a', act: () => void answering.say({ kind: 'approve' }) }]
-      : []),
-    { name: `Deny: ${headline}`, key: 'd', act: () => setMode('deny') },
-    ...(question.args === undefined ? [] : [{ name: `Modify: ${headline}`, key: 'm', act: () => setMode('modify') }]),
-  ]);
+  usePageActions(answerActions({ question, headline, answering, keys: answerKeys, onMode: setMode }));
   return (
     <article className="desk" aria-label={`${label} ${kindWords[kind]}`}>
       <header>

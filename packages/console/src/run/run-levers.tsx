@@ -6,13 +6,14 @@ import { useClient } from '../server/client-context.ts';
 import { useSettings } from '../settings/settings.ts';
 import { Confirm } from '../shell/confirm.tsx';
 import { ErrorBox } from '../shell/notices.tsx';
-import { usePageActions } from '../shell/page-actions.ts';
+import { offered, usePageActions } from '../shell/page-actions.ts';
 import { saveFile } from '../shell/save-file.ts';
 import { useEditor } from '../shell/thrown-code.tsx';
 import { toast } from '../shell/toasts.tsx';
 import { useCommand } from '../shell/use-command.ts';
 import { ReplayDialog, VerifyDialog } from './check-dialog.tsx';
 import { ForkDialog } from './fork-dialog.tsx';
+import { runWords as words } from './run-words.ts';
 import { SignalDialog } from './signal-dialog.tsx';
 
 interface RunLeversProps {
@@ -50,69 +51,81 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
   const pause = async () => {
     const done = await send(() => client.pause(id));
     // A run that only a person can move on has nothing to pause.
-    if (done && status !== 'waiting') toast(`Paused ${record.name}`, () => void send(() => client.resume(id)));
+    if (done && status !== 'waiting') toast(words.paused(record.name), () => void send(() => client.resume(id)));
   };
   const stop = async () => {
-    if (await send(() => client.stop(id))) toast(`Stopped ${record.name}`, () => void send(() => client.resume(id)));
+    if (await send(() => client.stop(id))) toast(words.stopped(record.name), () => void send(() => client.resume(id)));
   };
+  const startAgain = () => void navigate({ to: '/start', search: { like: id } });
+  const compare = () => void navigate({ to: '/compare', search: { b: id } });
+  const canUseCurrent = canResume && record.driver === 'plan' && record.entry !== undefined;
+  const resumeCurrent = () => send(() => client.resume(id, { useCurrent: true }));
   const isKept = record.kept !== undefined;
   const keep = async () => {
     const [act, undo] = isKept ? [client.unkeep, client.keep] : [client.keep, client.unkeep];
-    const said = isKept ? `Allowed collection of ${record.name}` : `Keeping ${record.name}`;
+    const said = isKept ? words.released(record.name) : words.kept(record.name);
     if (await send(() => act(id))) toast(said, () => void send(() => undo(id)));
   };
   usePageActions([
-    ...(isUnderWay ? [{ name: 'Pause run', key: 'p', act: () => void pause() }] : []),
-    ...(canResume ? [{ name: 'Resume run', key: 'p', act: () => void send(() => client.resume(id)) }] : []),
-    ...(isOpen ? [{ name: 'Stop run', act: () => void stop() }] : []),
-    ...(isOpen ? [{ name: 'Send a signal…', act: () => setAsks('signal') }] : []),
-    ...(record.frames > 0 ? [{ name: `Fork from frame ${at}…`, key: 'f', act: () => setAsks('fork') }] : []),
-    ...(record.frames > 0 && record.driver === 'plan'
-      ? [{ name: 'Replay without models…', act: () => setAsks('replay') }]
-      : []),
-    { name: 'Verify record…', act: () => setAsks('verify') },
-    { name: 'Export bundle', key: 'e', act: () => void exportRun() },
-    { name: isKept ? 'Allow collection' : 'Keep forever', act: () => void keep() },
-    { name: 'Copy run id', key: 'c', act: () => void navigator.clipboard.writeText(id) },
-    { name: 'Copy link to this view', act: () => void navigator.clipboard.writeText(location.href) },
-    ...(record.entry === undefined
-      ? []
-      : [{ name: 'Start a similar run…', act: () => void navigate({ to: '/start', search: { like: id } }) }]),
+    ...(isUnderWay ? [{ name: words.pauseRun, key: 'p', act: () => void pause() }] : []),
+    ...(canResume ? [{ name: words.resumeRun, key: 'p', act: () => void send(() => client.resume(id)) }] : []),
+    ...(isOpen ? [{ name: words.stopRun, act: () => void stop() }] : []),
+    ...(isOpen ? [{ name: words.signal, act: () => setAsks('signal') }] : []),
+    ...(record.frames > 0 ? [{ name: words.fork(at), key: 'f', act: () => setAsks('fork') }] : []),
+    ...(record.frames > 0 && record.driver === 'plan' ? [{ name: words.replay, act: () => setAsks('replay') }] : []),
+    { name: words.verify, act: () => setAsks('verify') },
+    { name: words.exportBundle, key: 'e', act: () => void exportRun() },
+    { name: isKept ? words.release : words.keep, act: () => void keep() },
+    { name: words.copyId, key: 'c', act: () => void navigator.clipboard.writeText(id) },
+    { name: words.copyLink, key: 'l', act: () => void navigator.clipboard.writeText(location.href) },
+    ...(record.entry === undefined ? [] : [{ name: words.again, key: 's', act: startAgain }]),
+    ...(record.driver === 'plan' ? [{ name: words.compare, key: 'v', act: compare }] : []),
+    ...(canUseCurrent ? [{ name: words.useCurrent, act: () => void resumeCurrent() }] : []),
     ...(record.entry === undefined || template === ''
       ? []
       : [
           {
-            name: 'Open plan in editor',
+            name: words.editor,
             act: () => location.assign(editorUrl(template, { file: record.entry ?? '', line: 1, column: 1 })),
           },
         ]),
-    ...(isOpen && dangerous === 'ask' ? [{ name: 'Terminate run…', act: () => setAsks('terminate') }] : []),
+    ...(isOpen && dangerous === 'ask' ? [{ name: words.terminateRun, act: () => setAsks('terminate') }] : []),
   ]);
   return (
-    <div className="levers">
+    <div className="levers" {...offered}>
+      {frame !== undefined && (
+        <button type="button" className="button button-main" onClick={() => setAsks('fork')}>
+          {words.fork(at)}
+        </button>
+      )}
       {isUnderWay && (
         <button type="button" className="button" disabled={isBusy} onClick={pause}>
-          Pause
+          {words.pause}
         </button>
       )}
       {canResume && (
         <button
           type="button"
-          className="button button-main"
+          className={`button ${frame === undefined ? 'button-main' : ''}`}
           disabled={isBusy}
           onClick={() => send(() => client.resume(id))}
         >
-          Resume
+          {words.resume}
         </button>
       )}
       {isOpen && (
         <button type="button" className="button button-danger" disabled={isBusy} onClick={stop}>
-          Stop
+          {words.stop}
+        </button>
+      )}
+      {!isOpen && record.entry !== undefined && (
+        <button type="button" className="button" title={words.againDoes} onClick={startAgain}>
+          {words.again}
         </button>
       )}
       <DropdownMenu.Root modal={false}>
-        <DropdownMenu.Trigger ref={button} className="button" aria-label="More actions">
-          More <span aria-hidden="true">▾</span>
+        <DropdownMenu.Trigger ref={button} className="button" aria-label={words.moreLabel}>
+          {words.more} <span aria-hidden="true">▾</span>
         </DropdownMenu.Trigger>
         <DropdownMenu.Portal>
           <DropdownMenu.Content
@@ -128,54 +141,50 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
             }}
           >
             {isOpen && (
-              <Item onSelect={ask('signal')} about="Tell the plan that something happened">
-                Send a signal…
+              <Item onSelect={ask('signal')} about={words.signalDoes}>
+                {words.signal}
               </Item>
             )}
             {record.entry !== undefined && (
-              <Item onSelect={() => void navigate({ to: '/start', search: { like: id } })}>Start a similar run…</Item>
-            )}
-            {record.driver === 'plan' && (
-              <Item
-                onSelect={() => void navigate({ to: '/compare', search: { b: id } })}
-                about="With the run that it was forked from, or the run of the same plan before it"
-              >
-                Compare with previous run
+              <Item onSelect={startAgain} about={words.againDoes}>
+                {words.again}
               </Item>
             )}
-            <DropdownMenu.Label className="menu-label">Try it again</DropdownMenu.Label>
-            {canResume && record.driver === 'plan' && record.entry !== undefined && (
-              <Item
-                onSelect={() => void send(() => client.resume(id, { useCurrent: true }))}
-                about="For a corrected plan: its failed tasks start again, unless they have effects outside"
-              >
-                Resume with current plan files
+            {record.driver === 'plan' && (
+              <Item onSelect={compare} about={words.compareDoes}>
+                {words.compare}
+              </Item>
+            )}
+            <DropdownMenu.Label className="menu-label">{words.groups.again}</DropdownMenu.Label>
+            {canUseCurrent && (
+              <Item onSelect={() => void resumeCurrent()} about={words.useCurrentDoes}>
+                {words.useCurrent}
               </Item>
             )}
             {record.frames > 0 && (
-              <Item onSelect={ask('fork')} about="A new run continues from there; this one does not change">
-                Fork from frame {at}…
+              <Item onSelect={ask('fork')} about={words.forkDoes}>
+                {words.fork(at)}
               </Item>
             )}
             {record.frames > 0 && record.driver === 'plan' && (
-              <Item onSelect={ask('replay')} about="Checks that every frame renders again as recorded">
-                Replay without models…
+              <Item onSelect={ask('replay')} about={words.replayDoes}>
+                {words.replay}
               </Item>
             )}
-            <DropdownMenu.Label className="menu-label">Record</DropdownMenu.Label>
-            <Item onSelect={ask('verify')} about="Checks whether anything was changed">
-              Verify record…
+            <DropdownMenu.Label className="menu-label">{words.groups.record}</DropdownMenu.Label>
+            <Item onSelect={ask('verify')} about={words.verifyDoes}>
+              {words.verify}
             </Item>
-            <Item onSelect={() => void exportRun()} about="Everything in one file, to open elsewhere">
-              Export bundle
+            <Item onSelect={() => void exportRun()} about={words.exportDoes}>
+              {words.exportBundle}
             </Item>
-            <Item onSelect={() => void keep()}>{isKept ? 'Allow collection' : 'Keep forever'}</Item>
-            <Item onSelect={() => void navigator.clipboard.writeText(location.href)}>Copy link to this view</Item>
+            <Item onSelect={() => void keep()}>{isKept ? words.release : words.keep}</Item>
+            <Item onSelect={() => void navigator.clipboard.writeText(location.href)}>{words.copyLink}</Item>
             {isOpen && dangerous === 'ask' && (
               <>
                 <DropdownMenu.Separator className="menu-line" />
                 <DropdownMenu.Item className="menu-item menu-danger" onSelect={ask('terminate')}>
-                  Terminate…
+                  {words.terminate}
                 </DropdownMenu.Item>
               </>
             )}
@@ -186,7 +195,7 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
       {asks === 'fork' && (
         <ForkDialog
           run={id}
-          title={`Fork from frame ${at}`}
+          title={words.forkTitle(at)}
           frame={at}
           fork={options => client.fork(id, { frame: at, ...options })}
           onClose={() => setAsks(undefined)}
@@ -196,18 +205,15 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
       {asks === 'replay' && <ReplayDialog record={record} onClose={() => setAsks(undefined)} />}
       {asks === 'terminate' && (
         <Confirm
-          title={`Terminate ${record.name}?`}
-          word="Terminate"
+          title={words.terminateTitle(record.name)}
+          word={words.terminateWord}
           onConfirm={() => send(() => client.terminate(id))}
           onClose={() => setAsks(undefined)}
         >
-          <p>
-            It ends at once, without waiting for running work, which may be left half done. <em>Stop</em> also ends it,
-            and lets running work clean up.
-          </p>
+          <p>{words.terminateDoes}</p>
         </Confirm>
       )}
-      {error !== undefined && <ErrorBox error={error} title="Action failed" />}
+      {error !== undefined && <ErrorBox error={error} title={words.actionFailed} />}
     </div>
   );
 }

@@ -39,3 +39,29 @@ export function usePageActions(actions: readonly PageAction[]): void {
 export function usePageActionList(): readonly PageAction[] {
   return [...useSyncExternalStore(store.subscribe, store.read).values()].flat();
 }
+
+/** Marks a part of the page that offers the actions of its buttons by itself, under names that say more. */
+export const offered = { 'data-offered': '' } as const;
+
+const BUTTONS = 'main .button:not(:disabled, [aria-haspopup])';
+const MOST = 60;
+
+/** What else can be pressed on the page, by name: so that every action of every page is in the palette. */
+export function buttonActions(): readonly PageAction[] {
+  const named = new Map<string, PageAction>();
+  for (const button of document.querySelectorAll<HTMLElement>(BUTTONS)) {
+    if (named.size === MOST) break;
+    if (button.closest('[data-offered]') !== null || !button.checkVisibility()) continue;
+    const words = (button.getAttribute('aria-label') ?? button.innerText).replace(/\s+/g, ' ').trim();
+    const part = button.closest('li, [aria-label]:not(.button)');
+    const of = part?.getAttribute('aria-label') ?? part?.querySelector('strong, h2, h3')?.textContent;
+    const name = named.has(words) && of ? `${words}: ${of}` : words;
+    if (name === '' || named.has(name)) continue;
+    const act = () => {
+      button.focus();
+      button.click();
+    };
+    named.set(name, { name, act });
+  }
+  return [...named.values()];
+}

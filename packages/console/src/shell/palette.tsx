@@ -11,7 +11,7 @@ import { headlineOf } from '../story/question.ts';
 import { runStanding } from '../story/words.ts';
 import { Dialog } from './dialog.tsx';
 import { Lamp } from './lamp.tsx';
-import { type PageAction, usePageActionList } from './page-actions.ts';
+import { buttonActions, type PageAction, usePageActionList } from './page-actions.ts';
 import { recentRuns } from './recent.ts';
 import type { PageLink } from './use-pages.ts';
 import { words } from './words.ts';
@@ -24,7 +24,10 @@ export function Palette({ pages, onClose }: { readonly pages: readonly PageLink[
   const { runs = [], decisions = [] } = useLive();
   const navigate = useNavigate();
   const client = useClient();
-  const actions = usePageActionList();
+  const given = usePageActionList();
+  // Read when the palette opens, as the page is then.
+  const [buttons] = useState(buttonActions);
+  const actions = [...given, ...buttons];
   const [recent] = useState(recentRuns);
   const { data } = useRead(['palette-artifacts'], () => client.artifacts({ limit: ARTIFACTS_LISTED }));
   const artifacts = data?.artifacts ?? [];

@@ -1,5 +1,5 @@
 import type { PlanDescription } from '@signalbox/model';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { JsonField, readJson } from '../shell/json-field.tsx';
 import { ErrorBox } from '../shell/notices.tsx';
 import { SchemaForm } from '../shell/schema-form.tsx';
@@ -11,16 +11,25 @@ interface PlanInputProps {
   readonly text: string;
   onText(text: string): void;
   readonly errors: Readonly<Record<string, string>>;
+  /** Focuses its first field once it is there. */
+  readonly takesFocus?: boolean;
 }
 
 /** The input of a run: a field for each input of the plan, or JSON. */
-export function PlanInput({ plan, isReading, text, onText, errors }: PlanInputProps) {
+export function PlanInput({ plan, isReading, text, onText, errors, takesFocus = false }: PlanInputProps) {
   const [wantsJson, setWantsJson] = useState(false);
   const fields = fieldsOf(plan?.inputSchema);
   // Typed text that is not yet JSON stays where it was typed.
   const isForm = fields !== undefined && !wantsJson && readJson(text).ok;
+  const part = useRef<HTMLFieldSetElement>(null);
+  useEffect(() => {
+    if (!takesFocus || isReading) return;
+    const first = part.current?.querySelector<HTMLInputElement | HTMLTextAreaElement>('input, textarea, select');
+    first?.focus();
+    if (first instanceof HTMLInputElement) first.select();
+  }, [takesFocus, isReading]);
   return (
-    <fieldset className="form plan-input">
+    <fieldset ref={part} className="form plan-input">
       <legend className="eyebrow">Input</legend>
       {plan?.description !== undefined && <p className="text-muted">{plan.description}</p>}
       {plan?.problem !== undefined && <ErrorBox error={plan.problem} title="Input schema unknown" />}
