@@ -77,6 +77,20 @@ describe('the search of a data directory', () => {
     expect(chronicle?.artifact).toBe((await home.store.artifacts(run)).find(({ name }) => name === 'Chronicle')?.id);
   });
 
+  it('[A1085] finds messages and artifacts that are too large for a record', async () => {
+    const filling = 'tide '.repeat(20_000);
+    const plan = planText(
+      `<Agent id="author" model="anthropic:claude-test" cwd="work" prompt="Describe the lighthouse." />
+       <Task id="ledger" run={async ({ artifact }) => { await artifact.markdown('Chronicle', 'trawler ' + 'tide '.repeat(20_000)); }} />`,
+    );
+    const home = await openScriptedHome(temporaryFolder(), [{ text: `beacon ${filling}` }]);
+    const run = await home.start('large', plan);
+    await home.end(run);
+    const searched = { ...home, folder: '', data: '', run };
+    expect((await search(searched, 'beacon', 'message')).found).toMatchObject([{ kind: 'message', node: 'author' }]);
+    expect((await search(searched, 'trawler')).found).toMatchObject([{ kind: 'artifact', title: 'Chronicle' }]);
+  });
+
   it('[A1085] finds the notes of guided sessions', async () => {
     const home = await openSearched();
     const guided = openGuidedTools({ dataDirectory: home.data, directories: [], machine: thisMachine() });

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, nodeKindFacts, textOf } from '@signalbox/model';
+import { type Digest, isJsonObject, type Json, type JsonObject, nodeKindFacts, textOf } from '@signalbox/model';
 import type { ArtifactRecord, KeptEvent, RecordBody, RecordHeader, RunRecord, StreamChunk } from '@signalbox/runs';
 import type { SearchEntry } from '@signalbox/store';
 import { wordsOf } from './words-of.ts';
@@ -20,15 +20,22 @@ export function runEntry(run: RunRecord): SearchEntry {
   };
 }
 
-/** What a record adds. `nodeOf` names the node of a task. */
+interface RecordContext {
+  /** The node of a task. */
+  readonly nodeOf: (task: string) => string | undefined;
+  /** The text in a blob. */
+  readonly textOf: (blob: Digest) => string;
+}
+
+/** What a record adds. */
 export function recordEntries(
   { log, at }: Pick<RecordHeader, 'log' | 'at'>,
   { intervals, stream, artifacts, begins, events }: RecordBody,
-  nodeOf: (task: string) => string | undefined,
+  { nodeOf, textOf: textOfBlob }: RecordContext,
 ): readonly SearchEntry[] {
   const nodes = [
     ...(begins?.intervals ?? []).flatMap(({ space, key, value }) =>
-      space === 'node' && 'json' in value ? nodeEntry(key, value.json, at) : [],
+      space === 'node' ? nodeEntry(key, 'json' in value ? value.json : JSON.parse(textOfBlob(value.blob)), at) : [],
     ),
     ...(intervals ?? []).flatMap(({ space, key, change }) =>
       space === 'node' && change.kind === 'set' ? nodeEntry(key, change.value, at) : [],
@@ -36,7 +43,12 @@ export function recordEntries(
   ];
   const chunks = (stream ?? []).flatMap(chunk => chunkEntries(chunk, nodeOf(chunk.task)));
   const written = (events ?? []).flatMap(event => writtenEntry(event, at));
-  return [...nodes, ...chunks, ...written, ...(artifacts ?? []).map(artifactEntry)].map(entry => ({
+  return [
+    ...nodes,
+    ...chunks,
+    ...written,
+    ...(artifacts ?? []).map(artifact => artifactEntry(artifact, textOfBlob)),
+  ].map(entry => ({
     ...entry,
     run: log,
   }));
@@ -106,10 +118,11 @@ function writtenEntry(event: KeptEvent, at: string): readonly SearchEntry[] {
   return [fileEntry(event.path, 'written by the plan', { node: event.node, at })];
 }
 
-function artifactEntry(artifact: ArtifactRecord): SearchEntry {
-  const { id, name, key, kind, node, alt, content, mimeType, createdAt } = artifact;
+function artifactEntry(artifact: ArtifactRecord, textOfBlob: RecordContext['textOf']): SearchEntry {
+  const { id, name, key, kind, node, alt, digest, mimeType, createdAt } = artifact;
   const isText = mimeType.startsWith('text/') || mimeType === 'application/json';
-  const texts = [key, kind, alt, isText ? content : undefined].filter(text => text !== undefined);
+  const content = isText ? (artifact.content ?? textOfBlob(digest)) : undefined;
+  const texts = [key, kind, alt, content].filter(text => text !== undefined);
   return { kind: 'artifact', key: id, artifact: id, node, title: name, body: texts.join('\n'), at: createdAt };
 }
 

@@ -1,9 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { nodeHasher } from '@signalbox/journal';
-import { type RunId, runId } from '@signalbox/model';
+import { hostDisk, nodeHasher } from '@signalbox/journal';
+import { type Digest, type RunId, runId } from '@signalbox/model';
 import { type OpenRecord, openRecord, type RecordBody, type RunRecord, type TaskId } from '@signalbox/runs';
-import { openSearchIndex, type Reader, readLogLengths, type SearchEntry, type SearchIndex } from '@signalbox/store';
+import {
+  openBlobFiles,
+  openSearchIndex,
+  type Reader,
+  readLogLengths,
+  type SearchEntry,
+  type SearchIndex,
+} from '@signalbox/store';
 import { stretchesOf } from '../turns/turn-changes.ts';
 import { checkpointFolder, readOuterCheckpoints } from '../undo/checkpoint-files.ts';
 import { changedFiles } from '../workspaces/snapshot-diff.ts';
@@ -61,15 +68,31 @@ async function refreshRuns(
   for (const id of known.keys()) {
     if (runId.safeParse(id).success && !lengths.value.has(id as RunId)) index.forget(id);
   }
+  const textOf = largeTexts(dataDirectory);
   let left = 0;
   for (const [id, records] of lengths.value) {
     const before = known.get(id);
     if (before?.records === records) continue;
     if (isEnding()) return left + 1;
-    const isDone = await refreshRun({ dataDirectory, reader }, index, id as RunId, before?.records ?? 0);
+    const isDone = await refreshRun({ dataDirectory, reader, textOf }, index, id as RunId, before?.records ?? 0);
     if (!isDone) left += 1;
   }
   return left;
+}
+
+/** Reads values that are too large for their record. One whose blob is gone or damaged is for `verify` to name. */
+function largeTexts(dataDirectory: string): (blob: Digest) => string {
+  const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home: dataDirectory, writer: 'nobody' });
+  return name => {
+    const content = blobs.get(name);
+    return content.ok ? Buffer.from(content.value).toString() : 'null';
+  };
+}
+
+interface RunSource {
+  readonly dataDirectory: string;
+  readonly reader: Reader;
+  readonly textOf: (blob: Digest) => string;
 }
 
 /** The mark of every run; that of a session is its head. */
@@ -78,7 +101,7 @@ const RUN = 'run';
 const PAGE = 200;
 
 async function refreshRun(
-  { dataDirectory, reader }: { readonly dataDirectory: string; readonly reader: Reader },
+  { dataDirectory, reader, textOf }: RunSource,
   index: SearchIndex,
   id: RunId,
   begin: number,
@@ -91,17 +114,17 @@ async function refreshRun(
     const entries: SearchEntry[] = from + page.length >= run.records ? [runEntry(run)] : [];
     const ended = new Set<TaskId>();
     for (const stored of page) {
-      const opened = openRecord(stored, nodeHasher);
+      const opened = openRecord(stored, nodeHasher, textOf);
       // A damaged record is for `verify` to name: what can be read is found.
       if (!opened.ok) continue;
       const { header, body } = opened.value;
       // Records before it were rewritten: what they had must not stay.
       if (isTaking(opened.value) && from > 0) {
         index.forget(id);
-        return refreshRun({ dataDirectory, reader }, index, id, 0);
+        return refreshRun({ dataDirectory, reader, textOf }, index, id, 0);
       }
       await nameTasks(reader, id, body, nodes);
-      entries.push(...recordEntries(header, body, task => nodes.get(task)));
+      entries.push(...recordEntries(header, body, { nodeOf: task => nodes.get(task), textOf }));
       for (const task of tasksWithCalls(body)) ended.add(task);
     }
     for (const task of ended)
