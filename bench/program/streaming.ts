@@ -1,9 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@signalbox/client';
-import { hasRunEnded } from '@signalbox/runs';
-import { given } from '../../test/given.ts';
-import { streamRuns } from '../../test/load/streaming-runs.ts';
+import path from 'node:path';
 import { goal, median, paired, round3 } from '../figures.ts';
+import { lifeOf } from './node-process.ts';
 import { type Place, planIn } from './place.ts';
 import { writingPlan } from './plan-files.ts';
 
@@ -11,17 +8,16 @@ const [RUNS, SUBSCRIBERS, STEPS] = [50, 20, 300];
 
 /** A run of 300 steps in a server with 50 other runs and 20 clients that listen to them: while these stream next to before. */
 export async function benchStreaming(place: Place): Promise<void> {
-  const { plan } = planIn(place, writingPlan(STEPS));
+  const { home, plan } = planIn(place, writingPlan(STEPS));
   const found: Record<'silent' | 'streaming', number[]> = { silent: [], streaming: [] };
+  const script = path.join(import.meta.dirname, 'streaming-round.ts');
   for (let round = 0; round < place.rounds; round++) {
-    await streamRuns({
-      runs: RUNS,
-      subscribers: SUBSCRIBERS,
-      turns: 12,
-      lookMs: 1_000,
-      pace: () => sleep(20),
-      async probe(client, when) {
-        found[when].push(await stepMs(client, plan));
+    await lifeOf([script, plan, ...[RUNS, SUBSCRIBERS, STEPS].map(String)], {
+      env: { TMPDIR: home },
+      line(line) {
+        const { silent, streaming } = JSON.parse(line) as { readonly silent: number; readonly streaming: number };
+        found.silent.push(silent);
+        found.streaming.push(streaming);
       },
     });
   }
@@ -30,18 +26,4 @@ export async function benchStreaming(place: Place): Promise<void> {
     ms: round3(median(found.streaming)),
     silentMs: round3(median(found.silent)),
   });
-}
-
-/** By the timestamps of its frames: what the clients do does not count. */
-async function stepMs(client: Client, file: string): Promise<number> {
-  const { id } = given(await client.start({ file, anyFile: true, input: {} }));
-  while (!hasRunEnded(given(await client.run(id)).record.status)) await sleep(100);
-  const frames: number[] = [];
-  for (let from = 0; ; ) {
-    const { events } = given(await client.events(id, { from }));
-    if (events.length === 0) break;
-    from += events.length;
-    for (const { event } of events) if (event.type === 'frame.committed') frames.push(Date.parse(event.ts));
-  }
-  return ((frames.at(-1) ?? 0) - (frames[0] ?? 0)) / STEPS;
 }

@@ -14,7 +14,7 @@ import {
   schemaVersion,
 } from '../src/migrations/migrate.ts';
 import { ALL_AT } from '../src/runs/interval-rows.ts';
-import { ARTIFACT_PAGE, ORPHANS, RUN_LIST } from '../src/runs/run-reader.ts';
+import { ARTIFACT_PAGE, ORPHANS, RUN_DECISIONS, RUN_LIST } from '../src/runs/run-reader.ts';
 import { isAtLeast, openConnection } from '../src/sqlite/connection.ts';
 import { databaseOf } from './support/database-file.ts';
 import { opened, temporaryHome, temporaryStore } from './support/stores.ts';
@@ -250,6 +250,19 @@ describe('the schema', () => {
     // Only artifacts of one time are sorted.
     expect(planOf(ARTIFACT_PAGE).filter(detail => detail.includes('TEMP B-TREE'))).toEqual([
       'USE TEMP B-TREE FOR LAST 2 TERMS OF ORDER BY',
+    ]);
+  });
+
+  it('[D400] finds the decisions of a run without looking at other runs', () => {
+    const watched = watchedDatabase();
+    temporaryStore({ connect: watched.connect });
+    const plan = watched.database().prepare(`explain query plan ${RUN_DECISIONS}`).all();
+    expect(plan.map(step => String(step.detail)).filter(detail => /decisions|runs/.test(detail))).toEqual([
+      'SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)',
+      expect.stringMatching(/^SEARCH decisions USING INDEX .* \(run=\?\)$/),
+      // The place of the decision that a page begins after.
+      expect.stringMatching(/^SEARCH decisions USING INDEX .* \(id=\?\)$/),
+      'SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)',
     ]);
   });
 

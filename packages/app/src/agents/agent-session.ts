@@ -35,10 +35,14 @@ import { phaseOfNode } from './phase-of-node.ts';
 import type { RateLimitDesk } from './rate-limit-desk.ts';
 import { transcriptEvents } from './transcript-events.ts';
 
-/** How often what an agent says is kept (T6). */
+/** How often what an agent says is kept (T6). All agents keep it at the same times, so that their commits share transactions. */
 const STREAM_MS = 100;
 const PAGE = 500;
 const CANCELED = 'the work was canceled';
+
+function untilBeat(now: number): number {
+  return STREAM_MS - (now % STREAM_MS);
+}
 
 export interface SessionPorts {
   readonly commit: Commit;
@@ -181,7 +185,7 @@ export async function openAgentSession(
         say(kind, saying.stream.push(payload));
       } else say(kind, payload);
       // What cannot be kept of the stream is lost; the transcript is what counts.
-      cancelFlush ??= machine.timers.after(STREAM_MS, () => void flush().catch(() => undefined));
+      cancelFlush ??= machine.timers.after(untilBeat(machine.clock.now()), () => void flush().catch(() => undefined));
     },
     async admit(model, estimate) {
       const verdict = await ports.verdict();

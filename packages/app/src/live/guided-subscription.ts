@@ -3,7 +3,7 @@ import { guidedEvents } from '../contract-view/event-page.ts';
 import { unknownRun } from '../host/find-run.ts';
 import type { GuidedWatch } from './guided-watch.ts';
 import type { Outbox, Subscription, WatchedRun } from './live-runs.ts';
-import { Shown } from './run-subscription.ts';
+import { Shown } from './shown.ts';
 
 const PAGE = 200;
 
@@ -66,9 +66,7 @@ export function subscribeGuidedRun(
     }
     if (cursor < nextSeq) return;
     isStale = false;
-    for (const message of shown.messagesFor({ ...snapshot, summary: summaryOf(snapshot) })) {
-      outbox.send({ ...message, run });
-    }
+    for (const message of shown.messagesFor({ ...snapshot, summary: summaryOf(snapshot) })) outbox.send(message);
   }
 
   function refuse(error: ErrorEnvelope): void {

@@ -1,12 +1,13 @@
-import type { RunOutline } from '@signalbox/model';
 import type { CommitNotice, StoredEvent } from '@signalbox/runs';
 import { tellEvents } from '../contract-view/event-page.ts';
 import { outlineOf, snapshotOf } from '../contract-view/run-view.ts';
 import { unknownRun } from '../host/find-run.ts';
 import type { RunHost } from '../host/run-host.ts';
+import { commitMessages, streamMessage } from './commit-messages.ts';
 import type { Outbox, Subscription, WatchedRun } from './live-runs.ts';
 import type { RunPicture, RunPictures } from './run-picture.ts';
 import { saidEvents } from './said-events.ts';
+import { Shown } from './shown.ts';
 import { createStreamBuffer } from './stream-buffer.ts';
 
 /** How many feed events are buffered while a client has room; without room they are read again later. */
@@ -21,7 +22,8 @@ const PAGE = 200;
  *    once, in order, whatever the feed delivers.
  * 3. Agent output is sent in its place: after the event that preceded its commit, and before the next one.
  * 4. A picture older than the last one sent is not sent.
- * 5. Nothing is sent while the client has no room; only the newest picture waits.
+ * 5. A client that has everything before a commit is sent the messages that all such clients share.
+ * 6. Nothing is sent while the client has no room; only the newest picture waits.
  */
 export function subscribeRun(
   host: RunHost,
@@ -44,6 +46,12 @@ export function subscribeRun(
 
   const unwatch = pictures.watch(run, {
     committed(notice: CommitNotice) {
+      if (isNextFor(notice)) {
+        for (const message of commitMessages(notice)) outbox.send(message);
+        cursor = (notice.events.at(-1)?.event.seq ?? notice.seq - 1) + 1;
+        head = cursor;
+        return;
+      }
       const last = notice.events.at(-1);
       if (last !== undefined) head = Math.max(head, last.event.seq + 1);
       const isTooMany = recent.length + notice.events.length > KEPT_EVENTS;
@@ -56,6 +64,12 @@ export function subscribeRun(
       pump();
     },
   });
+
+  /** Whether the client has everything before a commit, so that it can be sent as it is. */
+  function isNextFor({ seq }: CommitNotice): boolean {
+    const isIdle = !isPumping && !isClosed && outbox.isFree;
+    return view === 'stored' && isIdle && cursor === seq && head <= seq && !stream.hasBefore(Number.POSITIVE_INFINITY);
+  }
 
   /** Anything that arrives while it sends is handled by the next pass. */
   function pump(): void {
@@ -123,8 +137,7 @@ export function subscribeRun(
   async function sendStream(seq: number): Promise<void> {
     for (const parts of stream.takeBefore(seq)) {
       if (view === 'stored') {
-        const chunks = parts.chunks.map(({ messageBefore: _, ...chunk }) => chunk);
-        outbox.send({ kind: 'stream', run, ...parts, chunks });
+        outbox.send(streamMessage(run, parts));
         continue;
       }
       let { dropped } = parts;
@@ -137,7 +150,7 @@ export function subscribeRun(
 
   function sendPicture(taken: RunPicture): void {
     picture = undefined;
-    for (const message of shown.messagesFor(taken)) outbox.send({ ...message, run });
+    for (const message of shown.messagesFor(taken)) outbox.send(message);
   }
 
   function close(): void {
@@ -147,47 +160,4 @@ export function subscribeRun(
 
   pump();
   return { pump, close };
-}
-
-type PictureMessage =
-  | { readonly kind: 'run'; readonly summary: RunPicture['summary'] }
-  | { readonly kind: 'nodes'; readonly put: RunPicture['tree']; readonly gone: readonly string[] }
-  | { readonly kind: 'decisions'; readonly decisions: RunPicture['decisions'] }
-  | { readonly kind: 'tasks'; readonly tasks: RunPicture['tasks'] };
-
-/** The last state that a client was sent, as text for comparison. */
-export class Shown {
-  private seq = 0;
-  private nodes = new Map<string, string>();
-  private readonly rest = { summary: '', decisions: '', tasks: '' };
-
-  begin(snapshot: RunOutline): void {
-    this.seq = snapshot.record.nextSeq;
-    this.nodes = new Map(snapshot.tree.map(node => [node.id, JSON.stringify(node)]));
-    this.rest.decisions = JSON.stringify(snapshot.decisions);
-    this.rest.tasks = JSON.stringify(snapshot.tasks);
-  }
-
-  /** The messages that update the client to this picture. */
-  messagesFor({ summary, tree, decisions, tasks }: RunPicture): readonly PictureMessage[] {
-    if (summary.record.nextSeq < this.seq) return [];
-    this.seq = summary.record.nextSeq;
-    const texts = new Map(tree.map(node => [node.id, JSON.stringify(node)]));
-    const put = tree.filter(node => this.nodes.get(node.id) !== texts.get(node.id));
-    const gone = [...this.nodes.keys()].filter(id => !texts.has(id));
-    this.nodes = texts;
-    return [
-      ...(put.length + gone.length > 0 ? [{ kind: 'nodes' as const, put, gone }] : []),
-      ...(this.isNew('tasks', tasks) ? [{ kind: 'tasks' as const, tasks }] : []),
-      ...(this.isNew('decisions', decisions) ? [{ kind: 'decisions' as const, decisions }] : []),
-      ...(this.isNew('summary', summary) ? [{ kind: 'run' as const, summary }] : []),
-    ];
-  }
-
-  private isNew(part: 'summary' | 'decisions' | 'tasks', value: unknown): boolean {
-    const text = JSON.stringify(value);
-    if (text === this.rest[part]) return false;
-    this.rest[part] = text;
-    return true;
-  }
 }

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { LiveRuns, Subscription } from '@signalbox/app/all-runs';
 import { type FleetDesk, subscribeFleet } from '@signalbox/app/fleet';
 import type { Machine } from '@signalbox/app/host';
@@ -33,6 +34,8 @@ export interface LiveOptions {
   readonly doors: OpenDoors;
   /** Counts an authenticated client; false if there are too many. */
   readonly admit: (identity: Identity) => boolean;
+  /** What the connection writes to. */
+  readonly wire: Pick<Duplex, 'cork' | 'uncork'>;
   /** Ends the connection at once and drops unsent data. */
   readonly reset: () => void;
   readonly timers: Machine['timers'];
@@ -50,7 +53,7 @@ export function serveSocket(socket: WebSocket, options: LiveOptions): void {
   };
   let identity: Identity | undefined;
   const mayHear = () => identity !== undefined && access.isCurrent(identity);
-  const outbox = createOutbox(socket, timers, pumpAll, meter, mayHear);
+  const outbox = createOutbox(socket, options.wire, timers, pumpAll, meter, mayHear);
   const disconnected = meter.connected();
   let release: (() => void) | undefined;
   let isAlive = true;

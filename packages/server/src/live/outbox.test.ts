@@ -1,10 +1,12 @@
 import { EventEmitter } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServerMessage } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
 import { manualTimers } from '../../test/manual-timers.ts';
 import { createOutbox, SLOW_MS } from './outbox.ts';
 
+const small = { kind: 'welcome' } as const;
 const large = { kind: 'refused', error: { message: 'x'.repeat(400_000) } } as unknown as ServerMessage;
 
 function stage() {
@@ -18,11 +20,13 @@ function stage() {
     close: (code: number) => closed.push(`close ${code}`),
     terminate: () => closed.push('terminate'),
   });
+  const writes: string[] = [];
+  const wire = { cork: () => void writes.push('cork'), uncork: () => void writes.push('uncork') };
   let freed = 0;
-  const outbox = createOutbox(socket as unknown as WebSocket, manual.timers, () => {
+  const outbox = createOutbox(socket as unknown as WebSocket, wire, manual.timers, () => {
     freed += 1;
   });
-  return { manual, reads, closed, socket, outbox, freed: () => freed };
+  return { manual, writes, reads, closed, socket, outbox, freed: () => freed };
 }
 
 describe('an outbox', () => {
@@ -59,5 +63,30 @@ describe('an outbox', () => {
     slow.manual.advance(2 * SLOW_MS);
     gone.manual.advance(2 * SLOW_MS);
     expect([slow.closed, gone.closed]).toEqual([[], []]);
+  });
+
+  it('[V400] writes what is sent in one turn of the event loop together', async () => {
+    const { outbox, reads, writes } = stage();
+    outbox.send(small);
+    await Promise.resolve();
+    outbox.send(small);
+    expect([writes, reads.length]).toEqual([['cork'], 2]);
+    await nextTurn();
+    outbox.send(small);
+    expect(writes).toEqual(['cork', 'uncork', 'cork']);
+  });
+
+  it('[V401] serializes a message once for all clients', () => {
+    let serialized = 0;
+    const shared = {
+      ...small,
+      toJSON() {
+        serialized += 1;
+        return small;
+      },
+    };
+    const clients = [stage(), stage(), stage()];
+    for (const { outbox } of clients) outbox.send(shared);
+    expect([serialized, ...clients.map(({ reads }) => reads.length)]).toEqual([1, 1, 1, 1]);
   });
 });

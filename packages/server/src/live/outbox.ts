@@ -1,6 +1,7 @@
+import type { Duplex } from 'node:stream';
 import type { Outbox } from '@signalbox/app/all-runs';
 import type { Machine } from '@signalbox/app/host';
-import { closeCodes } from '@signalbox/model';
+import { closeCodes, type ServerMessage } from '@signalbox/model';
 import type { WebSocket } from 'ws';
 import type { LiveMeter } from './live-meter.ts';
 
@@ -11,20 +12,25 @@ const FREE_BYTES = 262_144;
 /** How long a client may stay congested. */
 export const SLOW_MS = 30_000;
 
+/** Messages as bytes. Clients that watch the same run are sent the same message objects, which are serialized once. */
+const serialized = new WeakMap<ServerMessage, Buffer>();
+
 /**
  * Messages waiting for one client. It stays bounded because senders check for room first; a client that does not read is cut off, and
  * learns what it missed when it reconnects.
  *
- * Calls `onFree` when there is room again. Sends nothing once `mayHear` is false, however late the connection ends.
+ * `wire` is what the socket writes to. Calls `onFree` when there is room again. Sends nothing once `mayHear` is false, however late the connection ends.
  */
 export function createOutbox(
   socket: WebSocket,
+  wire: Pick<Duplex, 'cork' | 'uncork'>,
   timers: Machine['timers'],
   onFree: () => void,
   meter?: Pick<LiveMeter, 'dropped' | 'tooSlow'>,
   mayHear: () => boolean = () => true,
 ): Outbox {
   let waiting = 0;
+  let isGathering = false;
   let stopWatch: (() => void) | undefined;
   socket.once('close', () => stopWatch?.());
 
@@ -36,6 +42,17 @@ export function createOutbox(
     onFree();
   }
 
+  /** What is sent in one turn of the event loop is written together, with one system call. */
+  function gather(): void {
+    if (isGathering) return;
+    isGathering = true;
+    wire.cork();
+    setImmediate(() => {
+      isGathering = false;
+      wire.uncork();
+    });
+  }
+
   return {
     get isFree() {
       return stopWatch === undefined;
@@ -43,7 +60,9 @@ export function createOutbox(
     send(message) {
       if (socket.readyState !== socket.OPEN || !mayHear()) return;
       if (message.kind === 'stream' && message.dropped > 0) meter?.dropped(message.dropped);
-      const bytes = Buffer.from(JSON.stringify(message));
+      gather();
+      const bytes = serialized.get(message) ?? Buffer.from(JSON.stringify(message));
+      serialized.set(message, bytes);
       waiting += bytes.length;
       // Without this option `ws` would send a binary message.
       socket.send(bytes, { binary: false }, () => sent(bytes.length));

@@ -28,7 +28,7 @@ export interface Upgrades {
   cut(): void;
 }
 
-export function acceptUpgrades(options: Omit<LiveOptions, 'admit' | 'reset'>): Upgrades {
+export function acceptUpgrades(options: Omit<LiveOptions, 'admit' | 'wire' | 'reset'>): Upgrades {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_MAX_BYTES, perMessageDeflate: false });
   /** Oldest first. */
   const strangers = new Set<WebSocket>();
@@ -56,6 +56,7 @@ export function acceptUpgrades(options: Omit<LiveOptions, 'admit' | 'reset'>): U
     serveSocket(accepted, {
       ...options,
       admit: identity => admit(accepted, identity),
+      wire: socket,
       // Without TLS it is always one of these.
       reset: () => (socket as Socket).resetAndDestroy(),
     });

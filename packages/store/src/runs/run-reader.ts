@@ -30,13 +30,8 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
   const underWay = database.prepare(ORPHANS);
   const decisionById = database.prepare(`
     select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run where decisions.id = ?`);
-  const decisionList = database.prepare(`
-    select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run
-    where (:run is null or runs.id = :run)
-      and (:status is null or decisions.status in (select value from json_each(:status)))
-      and (:after is null or (asked_at, runs.id, place) > (
-        select asked_at, runs.id, place from decisions join runs on runs.n = decisions.run where decisions.id = :after))
-    order by asked_at, runs.id, place limit :limit`);
+  const decisionList = database.prepare(DECISION_LIST);
+  const decisionsOfRun = database.prepare(RUN_DECISIONS);
   const artifacts = database.prepare(`
     select * from artifacts where run = :run and (:node is null or node = :node) and (:key is null or key = :key)
     order by place`);
@@ -51,7 +46,8 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
   const runOf = (row: Row): RunId => runId.parse(row.run_id);
 
   return {
-    run: async run => runs.find(run)?.record,
+    // A record that the last commits left is as its row says, and need not be read and checked again.
+    run: async run => (known.get(run) ?? runs.find(run))?.record,
     async runs(filter = {}) {
       const limit = filter.limit ?? DEFAULT_PAGE;
       const parameters = { ...listParameters(filter), limit: limit + 1 };
@@ -103,10 +99,12 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
       const row = decisionById.get(id);
       return row && { run: runOf(row), decision: records.codecs.decision.fromRow(row) };
     },
-    decisions: async ({ run, status, after, limit } = {}) =>
-      decisionList
-        .all({ run: run ?? null, status: listOrNull(status), after: after ?? null, limit: limit ?? ALL })
-        .map(row => ({ run: runOf(row), decision: records.codecs.decision.fromRow(row) })),
+    async decisions({ run, status, after, limit } = {}) {
+      const parameters = { status: listOrNull(status), after: after ?? null, limit: limit ?? ALL };
+      const rows =
+        run === undefined ? decisionList.all(parameters) : decisionsOfRun.all({ ...parameters, run: numberOf(run) });
+      return rows.map(row => ({ run: runOf(row), decision: records.codecs.decision.fromRow(row) }));
+    },
     artifacts: async (run, { node, key } = {}) =>
       artifacts
         .all({ run: numberOf(run), node: node ?? null, key: key ?? null })
@@ -174,6 +172,18 @@ export const ORPHANS = `
   select tasks.*, runs.id as run_id from tasks indexed by tasks_under_way join runs on runs.n = tasks.run
   where tasks.status in ('running', 'canceling')
     and (lease_owner is null or lease_owner not in (select value from json_each(?))) order by place`;
+
+const decisionsWhere = (first: string) => `
+  select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run
+  where ${first} (:status is null or decisions.status in (select value from json_each(:status)))
+    and (:after is null or (asked_at, runs.id, place) > (
+      select asked_at, runs.id, place from decisions join runs on runs.n = decisions.run where decisions.id = :after))
+  order by asked_at, runs.id, place limit :limit`;
+
+const DECISION_LIST = decisionsWhere('');
+
+/** Apart from the list, so that it seeks the run and does not look at those of all others. */
+export const RUN_DECISIONS = decisionsWhere('decisions.run = :run and');
 
 /** Contents are not read, so a list of many artifacts stays small. */
 export const ARTIFACT_PAGE = `
