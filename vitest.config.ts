@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { builtPrograms } from './test/built-programs.ts';
 import { LongestFirst } from './test/longest-first.ts';
+import { sized } from './test/sized.ts';
 import { skipGate } from './test/skip-gate.ts';
 import { temporaryFilesInMemory } from './test/temporary-directories.ts';
 
@@ -31,18 +32,15 @@ const disk = [
   'packages/{journal,store}/test/kill.test.ts',
 ];
 
-/** System tests of packages that leave their process as they found it. */
-const libraries = [
-  'packages/{adapters,app,client,fleet,guided,journal,model,plan,runs,server,store,workflow}/test/**/*.test.{ts,tsx}',
-];
-
 const inMemory = { env: temporaryFilesInMemory(), globalSetup: ['./test/temporary-directories.ts'] };
 const children = './test/bundled-children.ts';
 /** Times end what hangs, and nothing else: a machine that is busy with something else is no fault of what is waited for. */
 const system = {
+  // Modules keep no state between tests, so files share them: loading them for each takes longer than most tests do.
+  isolate: sized(false, true, true),
   testTimeout: process.env.SIGNALBOX_SOAK === '1' ? 7_200_000 : 900_000,
   hookTimeout: 900_000,
-  expect: { poll: { timeout: 180_000 } },
+  expect: { poll: { timeout: 600_000 } },
 };
 
 export default defineConfig({
@@ -52,7 +50,6 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     reporters: ['default', skipGate(fileURLToPath(new URL('test/allowed-skips.json', import.meta.url)))],
     projects: [
-      // Modules keep no state between tests, so the files of the first two share them: loading them for each takes four times as long.
       {
         test: {
           ...inMemory,
@@ -69,21 +66,9 @@ export default defineConfig({
           ...system,
           ...inMemory,
           globalSetup: [...inMemory.globalSetup, children],
-          name: 'libraries',
-          include: libraries,
-          exclude: ['**/node_modules/**', ...disk],
-          isolate: false,
-        },
-      },
-      {
-        plugins: [builtPrograms()],
-        test: {
-          ...system,
-          ...inMemory,
-          globalSetup: [...inMemory.globalSetup, children],
           name: 'system',
           include: ['packages/*/test/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...rules, ...disk, ...libraries],
+          exclude: ['**/node_modules/**', ...rules, ...disk],
         },
       },
       { plugins: [builtPrograms()], test: { ...system, globalSetup: children, name: 'disk', include: disk } },

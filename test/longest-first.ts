@@ -53,13 +53,18 @@ const LONGEST: readonly string[] = [
   'packages/state/test/hostile-commands.test.ts',
 ];
 
+/** In the order in which they run: unit tests are short, and fill what is left at the end. */
+const PROJECTS: readonly string[] = ['system', 'disk', 'unit'];
+
+/** Workers keep their modules from one file to the next only within a project, so the files of each project run in one go. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
+    const project = ({ project: { name } }: TestSpecification) => PROJECTS.indexOf(name);
     const rank = ({ moduleId }: TestSpecification) => {
       const at = LONGEST.findIndex(file => moduleId.endsWith(`/${file}`));
       return at < 0 ? LONGEST.length : at;
     };
-    return sorted.toSorted((a, b) => rank(a) - rank(b));
+    return sorted.toSorted((a, b) => project(a) - project(b) || rank(a) - rank(b));
   }
 }

@@ -38,6 +38,16 @@ export async function launchBrowser(): Promise<Browser> {
   throw new Error('this Chromium draws no text: it found no fonts, and to a test everything on a page would be hidden');
 }
 
+let shared: Promise<Browser> | undefined;
+
+/** The browser of this process, for all of its test files: each has a context of its own. It ends with the process. */
+export async function sharedBrowser(): Promise<Browser> {
+  const running = await shared?.catch(() => undefined);
+  if (running?.isConnected()) return running;
+  shared = launchBrowser();
+  return shared;
+}
+
 /** Without fonts pages load as ever, but no text of theirs takes any room. */
 async function drawsText(browser: Browser): Promise<boolean> {
   const context = await newContext(browser);
@@ -49,7 +59,7 @@ async function drawsText(browser: Browser): Promise<boolean> {
 }
 
 /** How long a test waits for what a page must come to: a machine that is busy with something else is no fault of the page. */
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 600_000;
 
 export async function newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });

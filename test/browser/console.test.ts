@@ -6,7 +6,7 @@ import { noSessions } from '../../packages/server/test/no-sessions.ts';
 import { releasePlan } from '../../packages/server/test/release-plan.ts';
 import { type ScriptedHost, scriptedHost } from '../../packages/server/test/scripted-host.ts';
 import { type BuiltConsole, builtConsole } from './built-console.ts';
-import { launchBrowser, newContext } from './chromium.ts';
+import { newContext, sharedBrowser } from './chromium.ts';
 import { begins, complaintsOf } from './live-page.ts';
 
 const TOKEN = 'a-token-of-this-test';
@@ -15,14 +15,11 @@ let built: BuiltConsole;
 let browser: Browser;
 beforeAll(async () => {
   built = builtConsole();
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
   await openPage();
   await begins(page, server.url).finally(closePage);
 });
-afterAll(async () => {
-  await browser?.close();
-  built.remove();
-});
+afterAll(() => built.remove());
 
 let host: ScriptedHost;
 let server: RunningServer;

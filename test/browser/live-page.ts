@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Client, News } from '@signalbox/client';
 import type { RunId, RunSummary } from '@signalbox/model';
 import type { BrowserContext, ConsoleMessage, Page } from 'playwright-core';
-import { launchBrowser, newContext } from './chromium.ts';
+import { newContext, sharedBrowser } from './chromium.ts';
 import { type LiveConsole, type LiveOptions, openLiveConsole } from './live-console.ts';
 
 /** A page in a real browser, on a server of its own. */
@@ -20,14 +20,13 @@ export interface LivePage {
 export const LOST = /WebSocket connection|Failed to load resource|ERR_CONNECTION/;
 
 export async function openLivePage(forgiven?: RegExp, options?: LiveOptions): Promise<LivePage> {
-  const browser = await launchBrowser();
+  const context = await newContext(await sharedBrowser(), { viewport: { width: 1440, height: 900 } });
   const live = await openLiveConsole(options);
   const close = async () => {
-    await browser.close();
+    await context.close();
     await live.close();
   };
   try {
-    const context = await newContext(browser, { viewport: { width: 1440, height: 900 } });
     const page = await context.newPage();
     await begins(page, live.url);
     return { live, context, page, complaints: complaintsOf(page, forgiven), close };

@@ -241,7 +241,7 @@ describe('an owner', () => {
     }
   });
 
-  const many = sized(25, 125, 125);
+  const many = sized(12, 125, 125);
   it(`[A175] that dies at any commit while it starts ${many} runs leaves none of them behind`, async () => {
     const whole = lives.newFolder();
     writeFileSync(path.join(whole, 'go'), '');

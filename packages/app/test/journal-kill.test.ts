@@ -3,6 +3,7 @@ import path from 'node:path';
 import { startChild } from '@signalbox/testkit';
 import { expect, it } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
+import { sized } from '../../../test/sized.ts';
 import { at, newRun, signal, startRun } from '../../runs/test/builders.ts';
 import { createRunLogWriter } from '../src/logs/run-log-writer.ts';
 import { journalLength } from '../src/repair/run-journals.ts';
@@ -34,7 +35,7 @@ it(
     store.close();
     let isOver = false;
     let tried = 0;
-    for (let nth = 1; !isOver; nth += SOAK ? 1 : 9) {
+    for (let nth = 1; !isOver; nth += sized(17, 9, 1)) {
       for (const when of SOAK ? ['before', 'after'] : [nth % 2 === 0 ? 'before' : 'after']) {
         const data = path.join(root, `${when}-${nth}`);
         cpSync(template, data, { recursive: true });
@@ -61,6 +62,6 @@ it(
         expect(seqsOf(data, run), place).toEqual(Array.from({ length: events }, (_, seq) => seq));
       }
     }
-    expect(tried).toBeGreaterThan(5);
+    expect(tried).toBeGreaterThan(sized(2, 5, 5));
   },
 );

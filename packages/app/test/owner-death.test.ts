@@ -26,7 +26,7 @@ const waitingAfterDeaths = lazily(async () => {
 });
 
 describe('an owner that is killed', () => {
-  const many = sized(25, 125, 125);
+  const many = sized(12, 125, 125);
   it(`[A175] with ${many} runs under way leaves none of them behind`, async () => {
     const folder = lives.newFolder();
     const first = lives.owner(folder, 'never', 'start', 'long.tsx', many);

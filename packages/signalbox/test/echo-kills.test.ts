@@ -10,7 +10,7 @@ const LINES = 36;
 
 it.skipIf(!hasLayers)('[B155] an agent does its task once, whenever our process is killed', async () => {
   const rng = seededRng(7);
-  const kills = sized(6, 30, 200);
+  const kills = sized(3, 30, 200);
   for (let killed = 0; killed < kills; ) {
     const { life, outcome } = await openLives(ECHO);
     // A task that is running at four deaths in a row waits for a person.

@@ -2,11 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type SeededRng, seededRng } from '@signalbox/testkit';
 import { expect, it } from 'vitest';
+import { sized } from '../../../test/sized.ts';
 import { type Death, journalOf, longWorkflow, walkThroughDeaths } from './guided-crash-walk.ts';
 import { temporaryFolder } from './program.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const DEATHS = SOAK ? 200 : 4;
+const DEATHS = sized(2, 8, 200);
 const SEED = Number(process.env.SIGNALBOX_SEED ?? (SOAK ? Date.now() % 1_000_000 : 20_261_116));
 const folder = temporaryFolder();
 

@@ -10,6 +10,7 @@ import { startServer } from '@signalbox/server';
 import { openStore, type Store } from '@signalbox/store';
 import { seededRng } from '@signalbox/testkit';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sampled, sized } from '../../../test/sized.ts';
 import { importRun } from '../../app/src/bundles/import-run.ts';
 import { createRunLogWriter } from '../../app/src/logs/run-log-writer.ts';
 import { deriveJournal } from '../../app/src/run-journal/derive-journal.ts';
@@ -22,11 +23,8 @@ import { called } from './data-commands.ts';
 import { temporaryFolder } from './program.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const RUNS = SOAK ? 200 : 18;
-/** How many of them were started by owners that were killed; their sub-plans come on top. */
-const KILLED = SOAK ? 60 : 4;
-/** The number of runs in the histories, with their sub-plans. */
-const RECORDED = 11;
+/** How many runs no plan made, and how many were started by owners that were killed; their sub-plans come on top. */
+const [MADE, KILLED] = sized([3, 1], [3, 4], [130, 60]);
 const machine = thisMachine();
 const histories = fileURLToPath(new URL('../../../spec/histories/', import.meta.url));
 const TOKEN = 'a'.repeat(43);
@@ -44,7 +42,8 @@ async function variedData(): Promise<string> {
   const store = opened(data);
   const logs = createRunLogWriter({ reader: store, dataDirectory: data, clean: value => value });
   expect(await logs.writeLogs(await logs.behindLogs())).toEqual({ left: [] });
-  for (const name of readdirSync(histories).filter(file => file.endsWith('.bundle'))) {
+  const bundles = readdirSync(histories).filter(file => file.endsWith('.bundle'));
+  for (const name of sampled(bundles, 3)) {
     const imported = await importRun({ store, dataDirectory: data, machine, by: 'ada' }, path.join(histories, name));
     if (!imported.ok) throw new Error(imported.error.message);
   }
@@ -63,7 +62,7 @@ async function madeRuns(data: string): Promise<void> {
   redact(store, (await secretRun(store)).run);
   expect(store.retention.remove([await variedRun(store, 2)])).toMatchObject({ ok: true });
   await importedCopy(store, await variedRun(store, 6));
-  for (let seed = 0; (await idsOf(store)).length < RUNS - RECORDED - KILLED; seed++) await variedRun(store, seed);
+  for (let seed = 0; (await idsOf(store)).length < MADE; seed++) await variedRun(store, seed);
   store.close();
 }
 
@@ -199,7 +198,7 @@ describe('the answers of a data directory', { timeout: 8 * 3_600_000 }, () => {
     before = await everyAnswer(data);
     expect(
       [...before.rest.values()].filter(answer => (answer as { status: number }).status === 200).length,
-    ).toBeGreaterThan(RUNS * 8);
+    ).toBeGreaterThan((MADE + KILLED) * 8);
     // An answer that only says that the program is broken would be equal, too.
     const broken = [...before.commands].filter(([, answer]) => JSON.stringify(answer).includes('internal error'));
     expect(broken).toEqual([]);

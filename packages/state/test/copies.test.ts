@@ -161,7 +161,7 @@ describe('a copy of a directory', () => {
   });
 
   it('[S343] leaves the directory as the program left the copy, whatever it did', async () => {
-    for (let seed = 1; seed <= sized(8, 60, 300); seed++) {
+    for (let seed = 1; seed <= sized(4, 60, 300); seed++) {
       const rng = seededRng(seed);
       const { root, run, directory } = await openCopied();
       const twin = makes(`${directory}/twin`);

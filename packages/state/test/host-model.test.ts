@@ -16,7 +16,7 @@ import { createTestRunner, createTestState, must, openTestFilesystem, temporaryD
 import { type Model, modelAfter, type Operation, operation, perform, treeOfModel } from './host-model.ts';
 
 const SOAK = process.env.SIGNALBOX_SOAK === '1';
-const SCRIPTS = sized(40, 120, 2000);
+const SCRIPTS = sized(24, 120, 2000);
 const STEPS = { minLength: 20, maxLength: 26 };
 
 const ending = fc.constantFrom('succeed', 'succeed', 'fail', 'throw', 'bad output', 'expand', 'cancel');

@@ -12,7 +12,7 @@ import { hasLayers, type LayeredPlace, openLayered } from './layered.ts';
 import { createDice } from './person-and-command.ts';
 
 /** Each runs four to five scripts. */
-const SEEDS = sized(4, 10, 450);
+const SEEDS = sized(3, 10, 450);
 const FIRST = Number(process.env.SIGNALBOX_FIRST_SEED ?? 1);
 
 let directory: ReturnType<typeof temporaryDirectory>;

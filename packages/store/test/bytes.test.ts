@@ -1,12 +1,13 @@
 import type { Json } from '@signalbox/model';
 import { changeBetween } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../../test/sized.ts';
 import { at, frame, interval, set, startRun } from '../../runs/test/builders.ts';
 import { bytesOnDisk, longRun, type Shape } from './support/long-runs.ts';
 import { opened, temporaryHome, temporaryStore } from './support/stores.ts';
 import { watchedDatabase } from './support/watched-database.ts';
 
-const [few, many] = process.env.SIGNALBOX_SOAK === '1' ? [1_000, 10_000] : [200, 2_000];
+const [few, many] = sized([100, 800], [200, 2_000], [1_000, 10_000]);
 
 async function bytesPerStep(shape: Shape, steps: number): Promise<number> {
   const home = temporaryHome();

@@ -2,11 +2,11 @@ import { openArchive } from '@signalbox/store';
 import { seededRng, startChild } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { childScript } from '../../../test/child-script.ts';
+import { sized } from '../../../test/sized.ts';
 import { isChained } from '../../runs/test/log-chain.ts';
 import { databaseOf } from './support/database-file.ts';
 import { opened, temporaryHome } from './support/stores.ts';
 
-const SOAK = process.env.SIGNALBOX_SOAK === '1';
 const HOURS = { timeout: 8 * 3_600_000 };
 const CHILD = childScript(import.meta.dirname, 'support/child.ts');
 
@@ -28,7 +28,7 @@ describe('runs whose process is killed', () => {
       const home = temporaryHome();
       opened(home).close();
       const rng = seededRng(341);
-      const enough = SOAK ? 200 : 20;
+      const enough = sized(10, 20, 200);
       let runs = 0;
       let looks = 0;
       for (let life = 0; runs < enough; life++) {
@@ -51,13 +51,13 @@ describe('runs whose process is killed', () => {
         expect(found.defects).toEqual([]);
         runs = found.runs;
       }
-      expect(looks).toBeGreaterThan(5);
+      expect(looks).toBeGreaterThan(sized(2, 5, 5));
     },
   );
 });
 
 describe('a process that is killed in a loop of commits', () => {
-  const kills = process.env.SIGNALBOX_SOAK === '1' ? 300 : 8;
+  const kills = sized(4, 8, 300);
 
   it(`[D6] loses no acknowledged commit and doubles none in ${kills} kills, and the chain of hashes holds`, async () => {
     const home = temporaryHome();

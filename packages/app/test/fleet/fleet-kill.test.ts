@@ -19,7 +19,7 @@ it(
   HOURS,
   async () => {
     const rng = seededRng(963);
-    const kills = sized(6, 20, 300);
+    const kills = sized(3, 20, 300);
     let killed = 0;
     while (killed < kills) {
       const file = path.join(temporaryFolder(), 'db.sqlite');

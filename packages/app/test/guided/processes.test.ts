@@ -3,13 +3,14 @@ import { startChild } from '@signalbox/testkit';
 import { projectRunDags } from '@signalbox/workflow';
 import { describe, expect, it } from 'vitest';
 import { childScript } from '../../../../test/child-script.ts';
+import { sized } from '../../../../test/sized.ts';
 import { filledIn } from '../../../guided/test/support/agent-calls.ts';
 import { dataDirectory, errorOf, eventsOf, filesUnder, value, walk } from '../../../guided/test/support/guided-walk.ts';
 import { openTools } from '../support/open-tools.ts';
 
 const script = childScript(import.meta.dirname, 'guided-child.ts');
 /** Points of the walk, evenly spread, at which a process is killed. */
-const KILLS = process.env.SIGNALBOX_SOAK === '1' ? 150 : 4;
+const KILLS = sized(2, 8, 150);
 
 const sessionOf = (key: string) => deriveId<SessionId>('guided.session', key);
 

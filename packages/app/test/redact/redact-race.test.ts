@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../../../test/sized.ts';
 import { at, newRun, signal, startRun } from '../../../runs/test/builders.ts';
 import { SECRET } from '../../../store/test/support/secret-runs.ts';
 import { createRunLogWriter } from '../../src/logs/run-log-writer.ts';
@@ -19,7 +20,7 @@ function threadOf(data: string, { secrets }: ReturnType<typeof owned>): DerivedT
 
 describe('a redaction of a run whose log is being written', () => {
   it('[A540] loses no line and leaves no byte of the value, however the two meet', async () => {
-    for (let round = 0; round < 2; round++) {
+    for (let round = 0; round < sized(1, 2, 2); round++) {
       const data = temporaryFolder();
       const home = owned(data);
       const thread = threadOf(data, home);

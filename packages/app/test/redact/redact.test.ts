@@ -5,6 +5,7 @@ import { openArchive } from '@signalbox/store';
 import { startChild } from '@signalbox/testkit';
 import { describe, expect, it } from 'vitest';
 import { childScript } from '../../../../test/child-script.ts';
+import { sized } from '../../../../test/sized.ts';
 import { collapse, SECRET } from '../../../store/test/support/secret-runs.ts';
 import { everyAnswer } from '../../../store/test/support/varied-runs.ts';
 import { exportRun } from '../../src/bundles/export-run.ts';
@@ -224,7 +225,7 @@ describe('a redaction whose process is killed', () => {
     const before = await answersOf(template);
     let isOver = false;
     let tried = 0;
-    for (let nth = 1; !isOver; nth += SOAK ? 1 : 4) {
+    for (let nth = 1; !isOver; nth += sized(7, 4, 1)) {
       for (const when of SOAK ? ['before', 'after'] : [nth % 2 === 0 ? 'before' : 'after']) {
         const data = path.join(root, `${when}-${nth}`);
         cpSync(template, data, { recursive: true });
@@ -248,7 +249,7 @@ describe('a redaction whose process is killed', () => {
         rmSync(data, { recursive: true, force: true });
       }
     }
-    expect(tried).toBeGreaterThan(5);
+    expect(tried).toBeGreaterThan(sized(2, 5, 5));
   });
 
   it('[A548] is told by doctor --deep where its note cannot be read, and ends no start', async () => {
