@@ -204,12 +204,14 @@ describe('actions of a person', () => {
     await expect.poll(() => page.getByRole('alert').count()).toBe(0);
   });
 
-  it('[K54] a node is rerun in a new run with another input, which is marked as risky and recorded', async () => {
+  it('[K54] [V430] a node is rerun in a new run with another input, its own or the run’s, which is marked as risky and recorded', async () => {
     await open(`/runs/${run}?node=reviewer`);
     await inspector().getByRole('button', { name: 'Rerun from here…' }).click();
     const input = page.getByLabel('Input (JSON)');
     await expect.poll(() => input.inputValue()).toContain(live.project);
     await input.fill(JSON.stringify({ project: live.project, title: 'Another round' }));
+    const own = page.getByLabel('Input of the node (JSON)');
+    await own.fill(JSON.stringify({ ...JSON.parse(await own.inputValue()), prompt: 'Look twice.' }));
     await page.getByText('The new run continues with an input').waitFor();
     await page.getByLabel('Run name (optional)').fill('with other words');
     await page.getByLabel('Start paused').check();
@@ -222,6 +224,7 @@ describe('actions of a person', () => {
       by: 'ada',
       node: 'reviewer',
       input: { before: { title: TITLE }, after: { title: 'Another round' } },
+      nodeInput: { after: { prompt: 'Look twice.' } },
     });
   });
 

@@ -47,6 +47,9 @@ const effect = (code: string) => `<Task id="w" run={() => 1} /><Effect id="t" ru
 const render = (code: string) => `{(() => { ${code} return null; })()}<Task id="t" run={() => 1} />`;
 const below = (code: string, more = '') =>
   `<SubPlan id="t" ${RETRY} ${more} plan={definePlan({ name: 'c', render: () => <Task id="c" retries={0} run={async () => { ${code} return 1; }} /> })} />`;
+const around = (body: string) =>
+  `<SubPlan id="t" ${RETRY} plan={definePlan({ name: 'c', render: () => <>${body.replaceAll('id="t"', 'id="c"')}</> })} />`;
+const deeper = (code: string) => around(below(code));
 const human = (more = '') => `<Human id="t" prompt="Go on?" ${more} />`;
 /** A person's answer runs the plan's code where it is read: its schema, and `onFinished`. */
 const answered = (code: string) => human(`onFinished={() => { ${code} }}`);
@@ -145,7 +148,11 @@ const table: readonly Cell[] = [
   ['render', 'exits the thread', render(EXIT), lost(/ended by itself/, 0, undefined)],
   ['sub-plan', 'throws', below(PLAIN), failed(2, /TypeError: no/)],
   ['sub-plan', 'throws Retryable', below(RETRYABLE), failed(2, /later/)],
-  ['sub-plan', 'throws Terminal', below(TERMINAL), failed(2, /never/)],
+  ['sub-plan', 'throws Terminal', below(TERMINAL), failed(1, /never/)],
+  ['sub-plan', 'throws Terminal two levels down', deeper(TERMINAL), failed(1, /never/)],
+  ['sub-plan', 'throws Terminal in a handler', around(handler(TERMINAL)), failed(1, /never/)],
+  ['sub-plan', 'throws Terminal in its render', around(render(TERMINAL)), failed(1, /never/)],
+  ['sub-plan', 'throws in its render', around(render(PLAIN)), failed(2, /TypeError: no/)],
   ['sub-plan', 'times out', below(HANG, 'timeout={200}'), failed(2, /no end after 200 ms(?!,)/)],
   ['sub-plan', 'is canceled', below(HANG), canceled(/operator canceled it/), cancel],
   ['sub-plan', 'rejects late', below(`${LATE} ${HANG}`), lost(/lost: late/, 1, 'idle')],

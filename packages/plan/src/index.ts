@@ -9,7 +9,7 @@ export type { FailedAttempt } from './failures/attempt-error.ts';
 export { type Duration, durationMs } from './failures/duration.ts';
 export { Retryable, Terminal } from './failures/verdicts.ts';
 export { editUndriven } from './forks/edit-undriven.ts';
-export { forkPlan } from './forks/fork-plan.ts';
+export { forkPlan, type PlanFork } from './forks/fork-plan.ts';
 export { resetUndriven } from './forks/reset-undriven.ts';
 export { editFault } from './forks/state-edit.ts';
 export type { CommandAnswer, StateEdit } from './frames/command.ts';
@@ -79,6 +79,7 @@ export {
   type WhileProps,
 } from './nodes/components.ts';
 export type { TaskContext, TaskFailure, TaskProgress } from './nodes/handlers.ts';
+export { editableInput, editNode, type NodeEdit } from './nodes/node-edit.ts';
 export { ROOT_ID } from './nodes/node-id.ts';
 export { isAgentKind, isRunnableKind, type NodeKind } from './nodes/node-kind.ts';
 export { workEntry } from './nodes/node-kinds.ts';

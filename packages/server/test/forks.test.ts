@@ -36,6 +36,16 @@ describe('forks over HTTP', () => {
     ]);
   });
 
+  it('[V430] a rerun passes on the changed input of its node', async () => {
+    const run = await begun();
+    await post(`/api/runs/${run}/nodes/build/rerun`, { nodeInput: { branch: 'next' }, confirmed: true });
+    expect(asker.host.forked).toMatchObject([
+      { run, request: { at: { kind: 'node', node: 'build' }, nodeInput: { branch: 'next' }, confirmed: true } },
+    ]);
+    // A fork from a frame begins with no node of its own.
+    expect((await post(`/api/runs/${run}/fork`, { frame: 0, nodeInput: 1 })).status).toBe(400);
+  });
+
   it('[V61] interventions record the caller', async () => {
     const run = await begun();
     await post(`/api/runs/${run}/nodes/build/retry`, { policy: { retries: 5 } }, ADAS_TOKEN);

@@ -56,6 +56,28 @@ it('[X110] [X112] approve asks in a terminal which question is meant, and resume
   expect(call('approve')).toMatchObject({ status: 2 });
 });
 
+it('[X230] a rerun changes the input of its node, or of its run, and nothing where there is none', () => {
+  const { call, json } = place(
+    `<Phase name="a"><Task id="first" run={() => 1} /></Phase><Phase name="b"><Task id="second" input={{ word: 'a', times: 2 }} run={({ input }) => input.word.repeat(input.times)} onFinished={n => ctx.state.set('seen', n)} /></Phase>`,
+    'seen: z.string().optional()',
+  );
+  expect(call('run', 'plan.tsx')).toMatchObject({ status: 0 });
+  expect(call('rerun', '@last', 'second', '--input', '{"word": "b"}')).toMatchObject({
+    status: 4,
+    stdout: '',
+    stderr: expect.stringContaining('- {"word":"a","times":2}\n+ {"word":"b","times":2}'),
+  });
+  expect(call('rerun', '@last', 'second', '--input', 'b')).toMatchObject({ status: 2 });
+  const none = call('rerun', '@last', 'first', '--input', '1', '--yes');
+  expect(none).toMatchObject({ status: 1, stderr: expect.stringContaining('--run-input') });
+  expect(call('rerun', '@last', 'second', '--input', '{"word": "b"}', '--yes')).toMatchObject({ status: 0 });
+  expect(json('state', '@last')).toEqual([{ seen: 'bb' }]);
+  expect(call('rerun', '@last', 'second', '--run-input', '{"x": 1}', '--yes')).toMatchObject({ status: 0 });
+  expect(json('state', '@last')).toEqual([{ seen: 'bb' }]);
+  expect(json('ls').map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+  expect(call('replay', '@last', '--verify')).toMatchObject({ status: 0 });
+});
+
 it('[X113] a rerun with other state starts from it, and one that the plan refuses starts nothing', () => {
   const { call, json } = place(
     `<Phase name="a"><Task id="first" run={() => 1} onFinished={() => ctx.state.set('tries', 1)} /></Phase><Phase name="b"><Task id="second" run={() => ctx.state.get('tries')} onFinished={n => ctx.state.set('seen', n)} /></Phase>`,

@@ -7,6 +7,8 @@ export interface ForkRequest extends PersonsWord {
   readonly name?: string | undefined;
   /** Replaces the parent's input. */
   readonly input?: Json | undefined;
+  /** Changes the input of the node, at a moment of one. */
+  readonly nodeInput?: Json | undefined;
   /** Another input changes the meaning of the run: the caller has seen both. */
   readonly confirmed?: boolean | undefined;
   /** An empty directory for it, which gets the files of that moment as far as tool calls recorded them. */

@@ -1,6 +1,15 @@
-import { type ErrorEnvelope, err, failure, type Json, ok, type Result, type RunId } from '@signalbox/model';
-import { forkPlan } from '@signalbox/plan';
-import type { RunRecord } from '@signalbox/runs';
+import {
+  type ErrorEnvelope,
+  err,
+  failure,
+  type Json,
+  type JsonObject,
+  ok,
+  type Result,
+  type RunId,
+} from '@signalbox/model';
+import { editNode, forkPlan, nodeRecord, type PlanFork } from '@signalbox/plan';
+import type { RunReader, RunRecord } from '@signalbox/runs';
 import type { Store } from '@signalbox/store';
 import type { AgentTools } from '../agents/agent-tools.ts';
 import type { Machine } from '../machine.ts';
@@ -35,6 +44,8 @@ export async function forkRun(
   if (!found.ok) return found;
   const { place, effects } = found.value;
   const { frame, node, resumed } = place;
+  const nodeInput = await changedInput(store, parent, place, request);
+  if (!nodeInput.ok) return nodeInput;
   if (effects.length > 0 && request.acceptEffects !== true) return err(effectsNotAccepted(parent, frame, effects));
   const files = await makeForkFiles({ reader: store, tools, workspaces }, run, parent, place, request);
   if (!files.ok) return files;
@@ -49,6 +60,7 @@ export async function forkRun(
       node,
       name: request.name,
       input: request.input,
+      nodeInput: nodeInput.value,
       place: files.value.place,
       effects,
       resumed,
@@ -56,6 +68,28 @@ export async function forkRun(
   );
   if (!forked.ok && forked.error.code !== 'store/outcome-unknown') await files.value.remove();
   return forked;
+}
+
+/** The changed input of the node that a rerun begins with, which the caller has confirmed. */
+async function changedInput(
+  reader: RunReader,
+  { id }: RunRecord,
+  { frame, node }: ForkPlace,
+  { at, nodeInput: given, confirmed }: ForkRequest,
+): Promise<Result<PlanFork['nodeInput'], ErrorEnvelope>> {
+  if (given === undefined) return ok(undefined);
+  const row = node === undefined || at.kind !== 'node' ? undefined : await reader.valueAt(id, 'node', node, frame);
+  const status = node === undefined ? undefined : await reader.valueAt(id, 'status', node, frame);
+  if (node === undefined || row === undefined || status === undefined)
+    return err(nodeInputRefused(id, node, 'only a rerun of a node takes one'));
+  // A frame wrote the row, and its commit was checked.
+  const edited = editNode(
+    row as { readonly kind: string; readonly data: JsonObject },
+    given,
+    nodeRecord.parse(status).edited,
+  );
+  if (!edited.ok) return err(nodeInputRefused(id, node, edited.error));
+  return confirmed === true ? edited : err(unconfirmedNode(id, node, edited.value));
 }
 
 /** Where a fork would begin, and the outside effects that it would not know of. */
@@ -69,6 +103,27 @@ export async function lookAtFork(
   if (!place.ok) return place;
   const callsOf = (of: RunId) => (tools === undefined ? [] : readCheckpoints(tools.checkpoints(of)));
   return ok({ place: place.value, effects: await effectsOutside(store, parent.id, place.value, callsOf) });
+}
+
+function nodeInputRefused(run: RunId, node: string | undefined, why: string): ErrorEnvelope {
+  const of = node === undefined ? `of a node in run ${run}` : `of node ${node} in run ${run}`;
+  return failure('plan/input-invalid', {
+    message: `Nothing was done: the input ${of} was not changed: ${why}.`,
+    suggestion: `See the input with "signalbox why ${run} ${node ?? ''}". The run's own input is changed with --run-input.`,
+    details: { run, ...(node !== undefined && { node }) },
+  });
+}
+
+function unconfirmedNode(
+  run: RunId,
+  node: string,
+  { before, after }: { readonly before: Json; readonly after: Json },
+): ErrorEnvelope {
+  return failure('run/unconfirmed', {
+    message: `Nothing was done: the input of node ${node} differs from that in run ${run}, so different work would run.`,
+    suggestion: 'Compare the two inputs, and confirm with --yes.',
+    details: { run, node, before, after },
+  });
 }
 
 function unconfirmed({ id, input }: RunRecord, other: Json): ErrorEnvelope {

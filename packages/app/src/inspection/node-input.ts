@@ -12,7 +12,14 @@ import {
   utf8Length,
   type WireToolPolicy,
 } from '@signalbox/model';
-import { executionSignature, isAgentKind, isRunnableKind, type NodeKind, type RunnableNode } from '@signalbox/plan';
+import {
+  editableInput,
+  executionSignature,
+  isAgentKind,
+  isRunnableKind,
+  type NodeKind,
+  type RunnableNode,
+} from '@signalbox/plan';
 import type { RunReader, RunRecord } from '@signalbox/runs';
 import { isAllowed, needsApproval } from '@signalbox/state';
 import type { ToolFacts } from '../agents/offered-tools.ts';
@@ -61,11 +68,17 @@ export async function nodeInputOf(
     ...cut.fields({ prompt, system, model, schema }),
     ...(isAgentKind(kind) && { tools: await policyOf({ names, permissions } as AgentRules, tools) }),
     props: cut.fields(props, 'props.'),
+    ...editableOf(kind, data),
     ...defined({ handlers }),
     ...(isRunnableKind(kind) && { signature: executionSignature({ kind, data } as unknown as RunnableNode) }),
     ...defined({ startedSignature: started, source }),
     leftOut: cut.leftOut,
   });
+}
+
+function editableOf(kind: string, data: JsonObject): { readonly editable?: Json } {
+  const editable = editableInput(kind, data);
+  return editable === undefined || utf8Length(JSON.stringify(editable)) > MAX_BYTES ? {} : { editable };
 }
 
 /** Searches backwards for the last frame with the node. */

@@ -68,6 +68,7 @@ export function NodeLevers({ run, node }: { readonly run: RunId; readonly node: 
         <ForkDialog
           run={run}
           title={`Rerun from ${label}`}
+          node={id}
           fork={options => client.rerun(run, id, options)}
           onClose={() => setAsks(undefined)}
         />

@@ -71,6 +71,7 @@ export function FailedNode({ run, node, story, onCurrent }: FailedNodeProps) {
         <ForkDialog
           run={run}
           title={words.rerunTitle(node.label)}
+          node={node.id}
           fork={options => client.rerun(run, node.id, options)}
           onClose={() => setIsEditing(false)}
         />

@@ -21,6 +21,7 @@ const EDITED = 'changed when the run was forked';
 interface ForkOptions {
   readonly name?: string;
   readonly input?: Json;
+  readonly nodeInput?: Json;
   readonly confirmed?: true;
   readonly paused?: true;
   readonly acceptEffects?: true;
@@ -31,12 +32,14 @@ interface ForkDialogProps {
   readonly title: string;
   /** The frame that it begins with, if it is known: its state can be changed. */
   readonly frame?: number;
+  /** The node that it begins with: its input can be changed. */
+  readonly node?: string;
   fork(options: ForkOptions): Answer<RunSummary>;
   onClose(): void;
 }
 
 /** Forks a new run. The original run does not change. */
-export function ForkDialog({ run, title, frame, fork, onClose }: ForkDialogProps) {
+export function ForkDialog({ run, title, frame, node, fork, onClose }: ForkDialogProps) {
   const client = useClient();
   const navigate = useNavigate();
   const { dangerous } = useSettings();
@@ -63,14 +66,16 @@ export function ForkDialog({ run, title, frame, fork, onClose }: ForkDialogProps
   const input = readJson(text);
   const isChanged =
     data !== undefined && input.ok && JSON.stringify(input.value ?? null) !== JSON.stringify(data.input);
+  const ofNode = useNodeInput(run, dangerous === 'ask' ? node : undefined);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (!input.ok || edits === undefined) return;
+    if (!input.ok || !ofNode.isValid || edits === undefined) return;
     let made: RunId | undefined;
     const isDone = await send(async () => {
       const forked = await fork({
         ...(name !== '' && { name }),
         ...(isChanged && { input: input.value ?? null, confirmed: true }),
+        ...(ofNode.changed !== undefined && { nodeInput: ofNode.changed, confirmed: true }),
         ...((isPaused || isEdited) && { paused: true }),
         ...(isAccepted && { acceptEffects: true }),
       });
@@ -98,9 +103,14 @@ export function ForkDialog({ run, title, frame, fork, onClose }: ForkDialogProps
           Run name (optional)
           <input maxLength={256} value={name} onChange={event => setName(event.target.value)} />
         </label>
+        {ofNode.text !== undefined && (
+          <JsonField label="Input of the node (JSON)" rows={5} text={ofNode.text} onText={ofNode.onText} />
+        )}
         {dangerous === 'ask' && <JsonField label="Input (JSON)" rows={5} text={text} onText={setTyped} />}
         {dangerous === 'ask' && frame !== undefined && <ForkState run={run} frame={frame} onEdits={setEdits} />}
-        {isChanged && <p className="risk">The new run continues with an input that its earlier work did not use.</p>}
+        {(isChanged || ofNode.changed !== undefined) && (
+          <p className="risk">The new run continues with an input that its earlier work did not use.</p>
+        )}
         <label className="check">
           <input type="checkbox" checked={isPaused} onChange={event => setIsPaused(event.target.checked)} />
           Start paused
@@ -127,10 +137,29 @@ export function ForkDialog({ run, title, frame, fork, onClose }: ForkDialogProps
         <FormFoot
           error={error}
           label="Fork"
-          isDisabled={isBusy || !input.ok || edits === undefined || unfinished !== undefined}
+          isDisabled={isBusy || !input.ok || !ofNode.isValid || edits === undefined || unfinished !== undefined}
           onClose={onClose}
         />
       </form>
     </Dialog>
   );
+}
+
+/** What can be changed of the input of a node, as a person edits it. */
+function useNodeInput(run: RunId, node: string | undefined) {
+  const client = useClient();
+  const [typed, setTyped] = useState<string>();
+  const { data } = useRead(['node-input', run, node ?? '', 'edited'], () => client.nodeInput(run, node ?? ''), {
+    isEnabled: node !== undefined,
+  });
+  const before = data?.editable === undefined ? undefined : JSON.stringify(data.editable, null, 2);
+  const text = typed ?? before;
+  const read = text === undefined ? undefined : readJson(text);
+  const isSame = read?.ok === true && JSON.stringify(read.value ?? null) === JSON.stringify(data?.editable);
+  return {
+    text,
+    onText: setTyped,
+    isValid: read?.ok !== false,
+    changed: read?.ok === true && !isSame ? (read.value ?? null) : undefined,
+  };
 }

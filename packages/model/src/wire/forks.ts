@@ -30,7 +30,11 @@ export const forkBody = z.union([
 ]);
 
 /** The body of `POST /api/runs/:id/nodes/:node/rerun`. */
-export const rerunBody = z.strictObject(forkOptions);
+export const rerunBody = z.strictObject({
+  ...forkOptions,
+  /** Changes the node's own input; requires `confirmed`. Fields of an object replace those of the input, others stay. */
+  nodeInput: json.optional(),
+});
 
 /** A different retry policy for a node. */
 const wirePolicy = z.strictObject({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { jsonObject, text } from '../json.ts';
+import { json, jsonObject, text } from '../json.ts';
 
 /** A tool available to agents on this server, and the node's rules for it. */
 const wireTool = z.object({
@@ -33,6 +33,8 @@ export const nodeInput = z.object({
   /** The JSON Schema of its answer. */
   schema: jsonObject.optional(),
   tools: wireToolPolicy.optional(),
+  /** What a rerun may change with `nodeInput`; absent if nothing, or if it is too long to send whole. */
+  editable: json.optional(),
   /** All other props. */
   props: jsonObject,
   /** Names of its handlers; absent in frames recorded before handler names were. */

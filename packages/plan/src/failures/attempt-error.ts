@@ -35,6 +35,7 @@ export function thrownTaskError(
     class: own?.class ?? classOf({ status, code }, { error, task, kind, timedOut }),
     code: timedOut ? 'timeout' : status === 429 ? 'rate_limit' : (code ?? (own === undefined ? 'threw' : String(name))),
     message: truncateUtf8(clean(text.toWellFormed()), MESSAGE_BYTES),
+    ...(own?.class === 'terminal' && { final: true as const }),
     ...(own?.afterMs !== undefined && { retryAfterMs: own.afterMs }),
   };
 }
@@ -93,6 +94,24 @@ function factsOf(error: unknown): Facts {
     };
   } catch {
     return { status: undefined, code: undefined, name: undefined };
+  }
+}
+
+/** Whether it is `Terminal`, or the plan's own code threw that under it. */
+export function isFinal(error: unknown): boolean {
+  const seen = new Set<unknown>();
+  for (let at = error; at !== undefined && !seen.has(at); at = causeOf(at)) {
+    if (ownVerdict(at)?.class === 'terminal') return true;
+    seen.add(at);
+  }
+  return false;
+}
+
+function causeOf(error: unknown): unknown {
+  try {
+    return (error as { readonly cause?: unknown } | null)?.cause;
+  } catch {
+    return undefined;
   }
 }
 

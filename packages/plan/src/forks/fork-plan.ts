@@ -23,7 +23,8 @@ import {
 } from '@signalbox/runs';
 import type { PlanRunOptions } from '../frames/engine-options.ts';
 import { restedRecord } from '../frames/rest.ts';
-import { nodeRecord } from '../structure/node-record.ts';
+import type { NodeEdit } from '../nodes/node-edit.ts';
+import { editedRecord, nodeRecord } from '../structure/node-record.ts';
 import { begunAnew } from './begin-anew.ts';
 
 export interface PlanFork {
@@ -38,6 +39,8 @@ export interface PlanFork {
   /** Replaces the parent's name. */
   readonly name?: string | undefined;
   readonly input?: Json | undefined;
+  /** Changes the input of `node`. */
+  readonly nodeInput?: { readonly edit: NodeEdit; readonly before: Json; readonly after: Json } | undefined;
   readonly place?: Pick<NewRun, 'workingDirectory' | 'workspace'> | undefined;
   /** Outside effects of the parent since then, which the fork does not know of. */
   readonly effects?: readonly string[] | undefined;
@@ -91,6 +94,7 @@ export async function forkPlan(
       ...defined({ call: fork.call }),
       ...(fork.node === undefined ? {} : { node: fork.node as NodeKey }),
       ...(fork.input === undefined ? {} : { input: { before: parent.input, after: fork.input } }),
+      ...(fork.nodeInput === undefined ? {} : { nodeInput: fork.nodeInput }),
       effects: fork.effects ?? [],
     }),
     eventDraftOf('frame.committed', {
@@ -101,7 +105,7 @@ export async function forkPlan(
       digest: frame.digest,
     }),
   ];
-  const intervals = await restingRows(reader, parentId, index);
+  const intervals = await restingRows(reader, fork);
   const written = await commit.commit(
     {
       at,
@@ -119,13 +123,18 @@ export async function forkPlan(
   return record === undefined ? err(unknownRun(run)) : ok(record);
 }
 
-/** Work that ran in the parent's frame does not run in the fork, which waits to be resumed. */
-async function restingRows(reader: RunReader, parent: RunId, frame: number): Promise<readonly IntervalWrite[]> {
+/** Work that ran in the parent's frame does not run in the fork, which waits to be resumed. A node's changed input is in its row. */
+async function restingRows(
+  reader: RunReader,
+  { parent, frame, node, nodeInput }: PlanFork,
+): Promise<readonly IntervalWrite[]> {
   const rows = await reader.at(parent, 'status', frame);
   return [...rows].flatMap(([key, value]): readonly IntervalWrite[] => {
     const record = nodeRecord.parse(value);
-    if (record.status !== 'running') return [];
-    const resting = record.signature === undefined ? restedRecord(record, 'paused') : begunAnew(record);
+    const edit = key === node ? nodeInput?.edit : undefined;
+    if (record.status !== 'running' && edit === undefined) return [];
+    const resting =
+      record.signature === undefined ? restedRecord(record, 'paused') : editedRecord(begunAnew(record), edit);
     return [{ space: 'status', key, fromFrame: 1, change: { kind: 'set', value: resting as Json } }];
   });
 }

@@ -335,10 +335,11 @@ function checked({ node, attempt }: TaskRequest, outcome: TaskOutcome): Attempt 
   return schema.safeParseAsync(outcome.output).then(parsed => parsedAttempt(node, outcome, parsed));
 }
 
-/** A sub-plan that failed is not started again, unless its author wants that. */
+/** A sub-plan that failed is not started again, unless its author wants that and nothing in it threw `Terminal`. */
 function ofChild(node: RunnableNode, error: TaskError): TaskError {
   const isOver = error.code === 'sub_plan_failed' || error.code === 'sub_plan_stalled';
-  return node.kind === 'subplan' && isOver && isRetried(node) ? { ...error, class: 'retryable' } : error;
+  const mayBeRetried = node.kind === 'subplan' && isRetried(node) && error.final !== true;
+  return mayBeRetried && isOver ? { ...error, class: 'retryable' } : error;
 }
 
 function isRetried({ data }: RunnableNode): boolean {

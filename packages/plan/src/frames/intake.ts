@@ -2,6 +2,7 @@ import { defined, failure, type ThrownPlace, thrownMessage } from '@signalbox/mo
 import type { NodeKey, Task, TaskError } from '@signalbox/runs';
 import { callAuthor } from '../errors/noted-reads.ts';
 import { thrownPlace } from '../errors/thrown-place.ts';
+import { isFinal } from '../failures/attempt-error.ts';
 import { DENIED, isDenial } from '../failures/denial.ts';
 import { type HandlerName, isOfEnd, type NodeHandlers, type TaskFailure } from '../nodes/handlers.ts';
 import type { RunnableNode } from '../nodes/plan-node.ts';
@@ -80,7 +81,9 @@ export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operato
     }
   };
 
-  const noteThrown = (node: string, thrown: ThrownPlace | undefined) => {
+  const noteThrown = (node: string, thrown: ThrownPlace | undefined, final: boolean) => {
+    if (final) memory.finals.add(node);
+    else memory.finals.delete(node);
     if (thrown === undefined) memory.thrown.delete(node);
     else memory.thrown.set(node, thrown);
   };
@@ -90,8 +93,8 @@ export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operato
     call(node, task, 'onFinished', value);
   };
 
-  const hasFailed = (node: RunnableNode, task: Task, { code, message, class: kind, thrown }: TaskError) => {
-    noteThrown(node.id, thrown);
+  const hasFailed = (node: RunnableNode, task: Task, { code, message, class: kind, thrown, final }: TaskError) => {
+    noteThrown(node.id, thrown, final === true);
     setRecord(node.id, { status: 'failed', reason: `${code}: ${message}` });
     const error = failure('plan/task-failed', {
       message: `Node ${node.id} failed: ${message}`,
@@ -183,7 +186,7 @@ export function createIntake(base: EngineBase, desk: TaskDesk, operator: Operato
           ledger.event('handler.failed', { ...fields, error: error.message, ...defined({ thrown }) });
           const isEnd = isOfEnd(handler);
           const reason = planFailure(error, 'plan/handler-failed').message;
-          if (isEnd) noteThrown(node.id, thrown);
+          if (isEnd) noteThrown(node.id, thrown, isFinal(error));
           if (isEnd) setRecord(node.id, { status: 'failed', reason, unhandled: true });
         }
       }

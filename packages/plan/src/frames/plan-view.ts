@@ -68,6 +68,7 @@ export function createPlanView(
     context: context as PlanContext<unknown, object>,
     iterationOf: loop => (iterations.read(loop) as number | undefined) ?? 0,
     clean: memory.clean,
+    editOf: node => records.get(node)?.edited,
   });
   const rendering = { renderer, structure, records, iterations };
   const callsOf = (activity: Activity) => effects.calls(activity, renderer);

@@ -1,5 +1,6 @@
 import { defined } from '@signalbox/model';
 import { thrownPlace } from '../errors/thrown-place.ts';
+import { isFinal } from '../failures/attempt-error.ts';
 import { DENIED } from '../failures/denial.ts';
 import { type PlanError, planFailure } from '../plan-error.ts';
 import type { CleanData } from '../state/clean-data.ts';
@@ -96,11 +97,12 @@ export function createEnding({ base, phases, view, code, work, book }: Omit<Engi
 export function failedWith(error: PlanError, clean: CleanData): Extract<RunEnd, { readonly status: 'failed' }> {
   const { code, message } = planFailure(error);
   const thrown = thrownPlace(error, {}, clean);
-  return { status: 'failed', error: { class: 'terminal', code, message, ...defined({ thrown }) } };
+  const final = isFinal(error) ? { final: true as const } : {};
+  return { status: 'failed', error: { class: 'terminal', code, message, ...final, ...defined({ thrown }) } };
 }
 
 /** A failed node fails the run; where a person said no, the run is stopped. */
-function failureEnd({ records, thrown }: RunMemory, structure: Structure): Ended {
+function failureEnd({ records, thrown, finals }: RunMemory, structure: Structure): Ended {
   const failed = [...records].filter(([id]) => structure.holdsUp(id));
   const [id, record] = failed.find(entry => !isDeniedConfirmation(entry, structure)) ?? failed[0] ?? [];
   if (id !== undefined && isDeniedConfirmation([id, record], structure)) {
@@ -111,7 +113,14 @@ function failureEnd({ records, thrown }: RunMemory, structure: Structure): Ended
   const reason = record?.reason?.replace(/^threw: (Error: )?/, '') ?? `it was ${record?.status ?? 'lost'}`;
   const place = thrown.get(id ?? '');
   const message = `Node ${id ?? '?'} failed: ${reason}`;
-  const error = { class: 'terminal', code: 'plan/task-failed', message, ...defined({ thrown: place }) } as const;
+  const final = finals.has(id ?? '') ? { final: true as const } : {};
+  const error = {
+    class: 'terminal',
+    code: 'plan/task-failed',
+    message,
+    ...final,
+    ...defined({ thrown: place }),
+  } as const;
   return { status: 'failed', error };
 }
 

@@ -59,6 +59,8 @@ export interface RunMemory {
   readonly broken: ReadonlySet<RunId>;
   /** Where the author's code threw, by node; of failures in this process. */
   readonly thrown: Map<string, ThrownPlace>;
+  /** Nodes that failed with `Terminal`, in this process. */
+  readonly finals: Set<string>;
   /** The last three, oldest first. */
   lastChanges: readonly StateChange[];
   nextFrame: number;
@@ -157,6 +159,7 @@ export async function loadMemory(source: MemorySource): Promise<RunMemory> {
     areLimitsChanged: false,
     children: children.filter(({ origin, status }) => origin?.kind === 'sub-plan' && !hasRunEnded(status)),
     thrown: new Map(),
+    finals: new Set(),
     lastChanges: [],
     nextFrame: frames,
     record,

@@ -205,6 +205,6 @@ function outcomeOf(id: RunId, end: RunEnd): TaskOutcome {
 }
 
 function failed(code: string, message: string, why: Partial<TaskError> = {}): TaskOutcome {
-  const { class: kind = 'terminal', thrown } = why;
-  return { kind: 'failed', error: { class: kind, code, message, ...defined({ thrown }) } };
+  const { class: kind = 'terminal', thrown, final } = why;
+  return { kind: 'failed', error: { class: kind, code, message, ...defined({ thrown, final }) } };
 }

@@ -189,6 +189,7 @@ export function createTaskDesk(
         signature,
         ...(restart === 0 ? {} : { restart }),
         ...(policy === undefined ? {} : { policy }),
+        ...(before?.edited === undefined ? {} : { edited: before.edited }),
         ...(waiting === undefined || before?.told === undefined ? {} : { told: before.told }),
         ...(isSame && before.status === 'idle' && before.child !== undefined ? { child: before.child } : {}),
       });

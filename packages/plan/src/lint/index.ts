@@ -1,2 +1,2 @@
 export type { LintFinding } from './lint-finding.ts';
-export { lintPlan } from './lint-plan.ts';
+export { lintPlan, localFilesOf } from './lint-plan.ts';

@@ -11,7 +11,16 @@ import { isFault, member, members, type Syntax } from './syntax.ts';
 /** Lints a plan's file and every local file that it imports, without running any of it. Packages are not linted. */
 export function lintPlan(entry: string): Result<readonly LintFinding[], ErrorEnvelope<'plan/load-failed'>> {
   const first = path.resolve(entry);
-  if (!isFile(first)) return err(noFile(first));
+  return isFile(first) ? ok(lintFiles(filesOf(first))) : err(noFile(first));
+}
+
+/** The files that are linted with a plan, with their links resolved; empty if there is no such plan. */
+export function localFilesOf(entry: string): readonly string[] {
+  const first = path.resolve(entry);
+  return isFile(first) ? filesOf(first).map(file => file.path) : [];
+}
+
+function filesOf(first: string): readonly ParsedFile[] {
   const waiting = [realpathSync(first)];
   const files = new Map<string, ParsedFile>();
   for (const file of waiting) {
@@ -20,7 +29,7 @@ export function lintPlan(entry: string): Result<readonly LintFinding[], ErrorEnv
     files.set(file, parsed);
     if (!isFault(parsed.syntax)) waiting.push(...importsOf(parsed.syntax, file));
   }
-  return ok(lintFiles([...files.values()]));
+  return [...files.values()];
 }
 
 const source = /\.[mc]?[jt]sx?$/;

@@ -26,6 +26,8 @@ export interface WorkEntry {
   readonly by: 'plan' | 'sub-plan' | 'clock' | 'person' | 'agent' | 'host';
   /** What identifies the work (8.10): a node that succeeded runs again when this changes. */
   readonly signature: (data: never, environment: string) => JsonObject;
+  /** What a person may change of it: its `input`, or the named fields of its data; absent if nothing. */
+  readonly input?: 'whole' | readonly string[];
   /** What happens to the world if it runs twice. */
   readonly effects: (data: never) => Task['effects'];
   /** After its process died it is an orphan; or it was only watched from there, and continues. */

@@ -199,6 +199,7 @@ function agentSignature(data: z.infer<typeof agentData>, environment: string): J
 const agentWork: WorkEntry = {
   by: 'agent',
   signature: agentSignature,
+  input: ['prompt', 'system', 'model', 'maxTurns', 'maxTokens'],
   effects: () => 'undoable',
   cutOff: 'orphaned',
 };
@@ -279,6 +280,7 @@ export const workKinds = {
     work: {
       by: 'plan',
       signature: ({ input }: z.infer<typeof taskData>) => ({ input: input ?? null }),
+      input: 'whole',
       // What is idempotent may run twice, whatever it does outside.
       effects: ({ effects, idempotent }: z.infer<typeof taskData>) =>
         idempotent === true ? 'none' : (effects ?? 'none'),
@@ -319,6 +321,7 @@ export const workKinds = {
         schema: schema ?? null,
         context: context ?? null,
       }),
+      input: ['prompt', 'options', 'context'],
       effects: () => 'none',
       cutOff: 'goes on',
     },
@@ -373,6 +376,7 @@ export const workKinds = {
     work: {
       by: 'sub-plan',
       signature: ({ plan, input }: z.infer<typeof subPlanData>) => ({ plan, input: input ?? null }),
+      input: 'whole',
       effects: () => 'none',
       cutOff: 'goes on',
     },

@@ -1,4 +1,4 @@
-import { defined, thrownText } from '@signalbox/model';
+import { defined, type JsonObject, thrownText } from '@signalbox/model';
 import { noteCircumstances } from '../errors/circumstances.ts';
 import { claimKey, slotsOf } from '../jsx/create-element.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type Slot,
   tagOf,
 } from '../jsx/element.ts';
+import { type NodeEdit, withEdit } from '../nodes/node-edit.ts';
 import { explicitPath, nodeIdOf, pathOf, placeOf, segmentOf } from '../nodes/node-id.ts';
 import type { NodeKind } from '../nodes/node-kind.ts';
 import { elementEntry, type RenderedKind } from '../nodes/node-kinds.ts';
@@ -81,7 +82,11 @@ const LIST = Symbol('list');
 const BRANCH = Symbol('branch');
 
 /** `clean` removes secrets from a node's content, before it is compared with anything. */
-export function createMounts(iterationOf: (loop: string) => number, clean: CleanData = asGiven): Mounts {
+export function createMounts(
+  iterationOf: (loop: string) => number,
+  clean: CleanData = asGiven,
+  editOf: (node: string) => NodeEdit | undefined = () => undefined,
+): Mounts {
   const ids = createIdClaims();
   const counts = new Map<string, number>();
   const reads = new Set<string>();
@@ -220,7 +225,7 @@ export function createMounts(iterationOf: (loop: string) => number, clean: Clean
       kind,
       id,
       ...(key === undefined ? {} : { key }),
-      data: clean(data),
+      data: withEdit(kind, clean(data) as JsonObject, editOf(id)),
       ...code,
       children: flat(mount.children),
       ...at(element),

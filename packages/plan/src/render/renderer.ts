@@ -1,6 +1,7 @@
 import type { PlanContext } from '../context.ts';
 import type { EffectCall } from '../effects/effect-registry.ts';
 import { slotsOf } from '../jsx/create-element.ts';
+import type { NodeEdit } from '../nodes/node-edit.ts';
 import { nodeIdOf, ROOT_PATH } from '../nodes/node-id.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import type { AnyPlan } from '../plan-definition.ts';
@@ -35,12 +36,14 @@ export interface RendererOptions {
   /** The iteration of a loop, as a tracked read: which body is being rendered. */
   iterationOf(loop: string): number;
   readonly clean?: CleanData | undefined;
+  /** A person's change of a node's input. */
+  editOf?(node: string): NodeEdit | undefined;
 }
 
-export function createRenderer({ plan, context, iterationOf, clean }: RendererOptions): Renderer {
+export function createRenderer({ plan, context, iterationOf, clean, editOf }: RendererOptions): Renderer {
   const id = nodeIdOf(ROOT_PATH);
   const root: Parent = { parent: undefined, stale: false };
-  const mounts: Mounts = createMounts(iterationOf, clean);
+  const mounts: Mounts = createMounts(iterationOf, clean, editOf);
   let body: Tracked<ReturnType<typeof slotsOf>> | undefined;
   let bodyStale = true;
   let children: readonly SlotMount[] = [];

@@ -19,6 +19,7 @@ import { createFrameDigest } from '../frames/frame-digest.ts';
 import type { TriggerKind } from '../frames/frame-scheduler.ts';
 import { digested, loadMemory, type RunMemory } from '../frames/run-memory.ts';
 import type { AnyPlan } from '../plan-definition.ts';
+import { editedRecord, nodeRecordOf } from '../structure/node-record.ts';
 import { type RecordedFrame, recordedFrames } from './recorded-frames.ts';
 import { editOf, inputsOf, lifeEndOf, type RecordedInputs } from './recorded-life.ts';
 import { recordedReads } from './recorded-reads.ts';
@@ -259,7 +260,10 @@ async function createPlayer({ plan: given, reader, blobs, secrets }: ReplayOptio
   }
 
   /** The first frame of a fork is a frame of its parent: its rows are all there is of it. */
-  async function inherit(frame: RecordedFrame['frame']): Promise<ReplayDifference | undefined> {
+  async function inherit(
+    frame: RecordedFrame['frame'],
+    { node, nodeInput }: Extract<AnyEvent, { readonly type: 'run.forked' }>,
+  ): Promise<ReplayDifference | undefined> {
     const digest = createFrameDigest();
     const values = new Map<IntervalSpace, ReadonlyMap<string, Json>>();
     for (const space of ['node', 'status', 'state', 'read'] as const) {
@@ -268,6 +272,11 @@ async function createPlayer({ plan: given, reader, blobs, secrets }: ReplayOptio
       if (space !== 'read') for (const [key, value] of rows) digest.set(space, key, digested(space, value));
     }
     if (digest.value !== frame.digest) return notAsTold(frame, digest.value);
+    const row = node === undefined ? undefined : values.get('status')?.get(node);
+    if (node !== undefined && row !== undefined && nodeInput !== undefined) {
+      const edited = editedRecord(nodeRecordOf(row), nodeInput.edit) as Json;
+      values.set('status', new Map([...(values.get('status') ?? []), [node, edited]]));
+    }
     const { status: _, ...begun } = record;
     const tasks = (await reader.tasks(run)).filter(({ createdAt }) => createdAt < record.createdAt);
     const inherited = tasks.map(task => (task.handledFrame === 0 ? task : asBegun(task)));
@@ -283,7 +292,8 @@ async function createPlayer({ plan: given, reader, blobs, secrets }: ReplayOptio
       { frame, lives }: RecordedFrame,
       next: RecordedFrame | undefined,
     ): Promise<ReplayDifference | undefined> {
-      if (lives[0]?.some(event => event.type === 'run.forked')) return inherit(frame);
+      const forked = lives[0]?.find(event => event.type === 'run.forked');
+      if (forked?.type === 'run.forked') return inherit(frame, forked);
       for (const event of lives.flat()) if (event.type === 'signal.received') signals.push(event);
       for (const [at, ended] of lives.slice(0, -1).entries()) await changeHands(ended, lives[at + 1] ?? []);
       const events = lives.at(-1) ?? [];

@@ -1,6 +1,7 @@
 import { type Json, type NodeStatus, nodeStatus } from '@signalbox/model';
 import { retryPolicy } from '@signalbox/runs';
 import * as z from 'zod';
+import { type NodeEdit, nodeEdit } from '../nodes/node-edit.ts';
 
 /** The state of a node, apart from its content: its status row. */
 export const nodeRecord = z.strictObject({
@@ -35,6 +36,8 @@ export const nodeRecord = z.strictObject({
   unhandled: z.literal(true).optional(),
   /** A retry policy that replaces its author's. */
   policy: retryPolicy.optional(),
+  /** A person's change of its input. */
+  edited: nodeEdit.optional(),
   /** The node left the plan. The record says how often it ran. */
   gone: z.literal(true).optional(),
 });
@@ -52,6 +55,11 @@ export function nodeRecordOf(row: Json): NodeRecord {
     typeof signature === 'string' &&
     Object.keys(rest).length === 0;
   return isUsual ? { ...(row as unknown as NodeRecord) } : nodeRecord.parse(row);
+}
+
+/** The record of a node whose input a person changed. */
+export function editedRecord(record: NodeRecord, edit: NodeEdit | undefined): NodeRecord {
+  return edit === undefined ? record : { ...record, edited: edit };
 }
 
 /** Whether a handler failed at the end of the node's work, and is not yet called again. */

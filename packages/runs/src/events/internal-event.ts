@@ -3,6 +3,7 @@ import {
   digest,
   eventId,
   json,
+  jsonObject,
   type InternalEventType as KnownType,
   nodeStatus,
   resolution,
@@ -136,6 +137,10 @@ export const internalEvent = z.discriminatedUnion('type', [
     call: text.min(1).optional(),
     node: nodeKey.optional(),
     input: z.strictObject({ before: json, after: json }).optional(),
+    /** The changed input of `node`, and the content of the node that it became. */
+    nodeInput: z
+      .strictObject({ edit: z.strictObject({ kind: text, data: jsonObject }), before: json, after: json })
+      .optional(),
     effects: z.array(text).readonly(),
   }),
   /** Durable state was changed from outside; the key's transition in this frame has both values. */

@@ -23,6 +23,8 @@ export const taskError = z.strictObject({
   class: errorClass,
   code: text.min(1),
   message: text,
+  /** Its author threw `Terminal`: no attempt of a sub-plan around it would do better either. */
+  final: z.literal(true).optional(),
   /** How long the provider asked to wait before the next call. */
   retryAfterMs: z.int().nonnegative().optional(),
   /** Of `owner-gone`: the deaths in a row at which the task was running, oldest first. */

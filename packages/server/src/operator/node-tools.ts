@@ -47,7 +47,7 @@ Returns the node afterwards.`,
     title: 'Rerun from a node',
     description: `Creates a new execution that repeats a node and everything that depends on it. The old execution does not change.
 mode "continue" (the default) keeps work done before the node; "restart" begins with the first frame and repeats everything.
-With overrides it gets another input. That is dangerous, so the first call is refused with run/unconfirmed and both inputs: compare them, then send confirmed.
+With overrides it gets another input, with node_input the node does. That is dangerous, so the first call is refused with run/unconfirmed and both inputs: compare them, then send confirmed.
 Returns the new execution.`,
     annotations: adds,
     template: { execution_id: EXECUTION, node_id: NODE, mode: 'continue' },
@@ -55,13 +55,23 @@ Returns the new execution.`,
       ...nodeFields,
       mode: z.enum(['continue', 'restart']).optional().describe('Defaults to "continue".'),
       overrides: json.optional().describe('A complete new input for the new execution.'),
+      node_input: json
+        .optional()
+        .describe("A changed input of the node: fields replace those of its own, a text is an agent's prompt."),
       confirmed: z.boolean().optional().describe('You compared the two inputs and want the new one.'),
       new_name: text.min(1).max(256).optional(),
       accept_effects: acceptEffects,
     }),
     answer: executionSummarySchema,
-    async call(desk, { execution_id, node_id, mode = 'continue', overrides, confirmed, new_name, accept_effects }) {
-      const request = { name: new_name, input: overrides, confirmed, acceptEffects: accept_effects };
+    async call(desk, { execution_id, node_id, mode = 'continue', overrides, node_input, ...options }) {
+      const { confirmed, new_name, accept_effects } = options;
+      const request = {
+        name: new_name,
+        input: overrides,
+        nodeInput: node_input,
+        confirmed,
+        acceptEffects: accept_effects,
+      };
       if (mode === 'continue') return fork(desk, execution_id, { at: { kind: 'node', node: node_id }, ...request });
       const known = await readNode(desk, execution_id, node_id);
       return known.ok ? fork(desk, execution_id, { at: { kind: 'frame', frame: 0 }, ...request }) : known;

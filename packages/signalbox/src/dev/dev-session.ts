@@ -6,7 +6,7 @@ import { BY, type RunOwner } from '../owner/run-owner.ts';
 import { describeEnd } from '../run-report.ts';
 import { summaryOf } from '../run-summary.ts';
 import { runViewOf } from '../run-view.ts';
-import { paintOf, reportError, type Terminal } from '../terminal.ts';
+import { paintOf, reportError, shown, type Terminal } from '../terminal.ts';
 import { placeStyle } from '../thrown-report.ts';
 import { checkPlan } from './plan-check.ts';
 import { watchSources } from './watch-sources.ts';
@@ -53,6 +53,8 @@ export async function developPlan(session: DevSession): Promise<void> {
   let run: RunRecord | undefined;
   let canRun = false;
   let lastText: string | undefined;
+  /** Said once. */
+  const noted = new Set<string>();
 
   const ask = (what: Ask) => {
     if (what === 'quit') quit.abort();
@@ -111,6 +113,8 @@ export async function developPlan(session: DevSession): Promise<void> {
   async function check(): Promise<void> {
     const checked = await checkPlan(plan, input, paint, over);
     if (over.aborted) return;
+    for (const note of checked.notes) if (!noted.has(note)) terminal.print(paint.faint(shown(note)));
+    for (const note of checked.notes) noted.add(note);
     canRun = checked.canRun;
     terminal.print(checked.text === lastText ? paint.faint('Checked: nothing new.') : `\n${checked.text}`);
     lastText = checked.text;

@@ -33,6 +33,8 @@ interface ForkFlags extends DataFlags {
   readonly after?: boolean;
   readonly name?: string;
   readonly input?: string;
+  /** Of the run, where `input` is a node's. */
+  readonly runInput?: string;
   readonly withState?: string;
   readonly yes?: boolean;
   readonly directory?: string;
@@ -51,6 +53,7 @@ export const defineFork: DefineCommand = (command, context) => {
     .option('--frame <n>', 'from this frame; see "signalbox frames"')
     .option('--call <id>', 'from right before this tool call of an agent; see "signalbox checkpoints"')
     .option('--after', 'with --call: from right after it');
+  command.option('--input <json>', 'a different input; asks first');
   forking(command, context, 'signalbox fork 019b8d62 --frame 3', (_, flags) => momentOf(flags));
 };
 
@@ -59,6 +62,12 @@ export const defineRerun: DefineCommand = (command, context) => {
     "Creates a new run that continues from where a node's last work began, and follows it to its end: the node and its " +
       'dependents run again. The other run is not touched.',
   );
+  command
+    .option(
+      '--input <json>',
+      "a different input of the node: fields replace those of its own, a text is an agent's prompt; asks first",
+    )
+    .option('--run-input <json>', 'a different input of the run; asks first');
   forking(command, context, `signalbox rerun 019b8d62 build --input '{"branch": "next"}' --yes`, node => ({
     ok: true,
     value: { kind: 'node', node },
@@ -73,7 +82,6 @@ function forking(
 ): void {
   command
     .option('--name <name>', 'name of the new run')
-    .option('--input <json>', 'a different input; asks first')
     .option('--with-state <json>', 'different values of durable state, by key; checked by the plan; asks first')
     .option('--yes', 'skip the confirmation')
     .option('--directory <dir>', 'an empty directory to work in, which receives the files of that moment')
@@ -105,10 +113,11 @@ async function fork(
   flags: ForkFlags,
 ): Promise<ExitCode | ErrorEnvelope> {
   const { json = false, paused = false, name, directory, anyDirectory, acceptEffects, trust } = flags;
-  const input = flags.input === undefined ? undefined : parseJson(flags.input);
-  if (input?.ok === false) {
-    return usageError('--input is not JSON.', `Quote it for your shell: --input '{"key": "value"}'.`);
-  }
+  const ofNode = at.kind === 'node';
+  const input = inputOf(ofNode ? '--run-input' : '--input', ofNode ? flags.runInput : flags.input);
+  if (input?.ok === false) return input.error;
+  const nodeInput = ofNode ? inputOf('--input', flags.input) : undefined;
+  if (nodeInput?.ok === false) return nodeInput.error;
   const edits = flags.withState === undefined ? {} : stateOf(flags.withState);
   if (edits === undefined) {
     return usageError(
@@ -126,11 +135,14 @@ async function fork(
     paused: paused || keys.length > 0,
     acceptEffects,
     trust,
-    ...(input !== undefined && { input: input.value, confirmed: await isMeant(terminal, run, input.value, flags) }),
+    ...(input !== undefined && { input: input.value }),
+    ...(nodeInput !== undefined && { nodeInput: nodeInput.value }),
   };
+  const confirmed = await isMeant(terminal, owner, run, request, flags);
+  if (!confirmed.ok) return confirmed.error;
   let leftOut: readonly string[] = [];
   const begin = async () => {
-    const forked = await owner.fork(run.id, request);
+    const forked = await owner.fork(run.id, { ...request, confirmed: confirmed.value });
     if (!forked.ok) return forked;
     const calls = await owner.checkpoints(run.id);
     if (calls.ok) leftOut = await callsLeftOut(owner.reader, forked.value, at, calls.value);
@@ -173,11 +185,41 @@ async function sharesFiles(owner: RunOwner, run: RunRecord, fork: RunRecord['id'
   return calls.ok && calls.value.some(({ changesFiles }) => changesFiles);
 }
 
-/** Shows a different input next to the original one. */
-async function isMeant(terminal: Terminal, run: RunRecord, input: Json, { yes = false }: ForkFlags): Promise<boolean> {
-  if (yes) return true;
-  terminal.complain(`- ${shown(JSON.stringify(run.input))}\n+ ${shown(JSON.stringify(input))}`);
-  return (await confirm('Continue with this input?')) ?? false;
+/** Shows different inputs next to the original ones. */
+async function isMeant(
+  terminal: Terminal,
+  owner: RunOwner,
+  run: RunRecord,
+  request: ForkRequest,
+  { yes = false }: ForkFlags,
+): Promise<Result<boolean, ErrorEnvelope>> {
+  const { input, nodeInput } = request;
+  if (input === undefined && nodeInput === undefined) return { ok: true, value: false };
+  if (yes) return { ok: true, value: true };
+  if (input !== undefined) compare(terminal, run.input, input);
+  if (nodeInput !== undefined) {
+    // Asked without a word of consent, the owner refuses, and says what the node's input was and would be.
+    const asked = await owner.fork(run.id, { ...request, input: undefined, paused: true });
+    if (asked.ok || asked.error.code !== 'run/unconfirmed') return asked.ok ? { ok: true, value: false } : asked;
+    const { before = null, after = null } = (asked.error.details ?? {}) as {
+      readonly before?: Json;
+      readonly after?: Json;
+    };
+    compare(terminal, before, after);
+  }
+  return { ok: true, value: (await confirm('Continue with this input?')) ?? false };
+}
+
+function compare(terminal: Terminal, before: Json, after: Json): void {
+  terminal.complain(`- ${shown(JSON.stringify(before))}\n+ ${shown(JSON.stringify(after))}`);
+}
+
+function inputOf(option: string, given: string | undefined): Result<Json, ErrorEnvelope> | undefined {
+  if (given === undefined) return undefined;
+  const parsed = parseJson(given);
+  if (parsed.ok) return parsed;
+  const error = usageError(`${option} is not JSON.`, `Quote it for your shell: ${option} '{"key": "value"}'.`);
+  return { ok: false, error };
 }
 
 /** Undefined if it is no object. */

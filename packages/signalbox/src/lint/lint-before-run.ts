@@ -15,6 +15,6 @@ export function lintBeforeRun(terminal: Terminal, plan: string): ErrorEnvelope |
   for (const line of describeFindings(told, process.cwd(), paintOf(terminal))) terminal.complain(line);
   const errors = told.filter(({ severity }) => severity === 'error').length;
   if (errors === 0) return undefined;
-  const what = `the plan ${plan} has ${errors === 1 ? 'an error' : `${errors} errors`}and was not run`;
+  const what = `the plan ${plan} has ${errors === 1 ? 'an error' : `${errors} errors`} and was not run`;
   return planFailure(new PlanError('plan/lint-refused', what));
 }
