@@ -1,4 +1,5 @@
 import { timestampOf } from '@signalbox/model';
+import type { TaskId } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { manualMachine, memoryRun, someNode, someTask } from '../../test/support/run-builders.ts';
 import { draftEvent } from '../host/run-events.ts';
@@ -31,5 +32,32 @@ describe('calls of a process that died', () => {
       { call: 'a', outcome: 'answered' },
       { call: 'b', outcome: 'lost', unknown: ['input', 'output'] },
     ]);
+  });
+
+  it('[A1230] are found without reading what came before the attempts that were under way', async () => {
+    const machine = manualMachine();
+    const { store, run } = await memoryRun(machine);
+    const at = timestampOf(machine.clock);
+    const call = (id: string) =>
+      draftEvent(machine, 'model.called', { ...called, call: id, input: 3, output: 2, costMicroUsd: 5 });
+    const started = (task: TaskId) =>
+      draftEvent(machine, 'task.started', { task, node: someNode, iteration: 0, attempt: 1 });
+    const other = '018f0000-0000-7000-8000-000000000002' as TaskId;
+    const before = Array.from({ length: 950 }, (_, n) => call(`before ${n}`));
+    const between = Array.from({ length: 130 }, (_, n) => call(`between ${n}`));
+    const after = [started(other), ...between, started(someTask), call('last')];
+    const kept = await store.commit({ at, events: [...before, ...after] }, { run, version: 'any' });
+    expect(kept).toMatchObject({ ok: true });
+    const read: number[] = [];
+    const watched = {
+      ...store,
+      orphans: async () => [someTask, other].map(id => ({ run, task: { id } as never })),
+      events: (...[of, from, limit]: Parameters<typeof store.events>) => {
+        read.push(from);
+        return store.events(of, from, limit);
+      },
+    };
+    expect(await countLostCalls({ store: watched, machine }, 'owner' as never)).toBe(131);
+    expect(Math.min(...read)).toBeGreaterThan(800);
   });
 });

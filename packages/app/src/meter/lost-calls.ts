@@ -1,5 +1,12 @@
 import { type EventId, type RunId, timestampOf } from '@signalbox/model';
-import { type Commit, eventDraftOf, type InternalEvent, type OwnerId, type RunReader } from '@signalbox/runs';
+import {
+  type Commit,
+  eventDraftOf,
+  type InternalEvent,
+  type OwnerId,
+  type RunReader,
+  type TaskId,
+} from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
 
 type Called = Extract<InternalEvent, { readonly type: 'model.called' }>;
@@ -9,17 +16,17 @@ export interface LostCallsPorts {
   readonly machine: Pick<Machine, 'clock' | 'ids'>;
 }
 
-const PAGE = 1_000;
+const PAGE = 100;
 
 /**
  * Counts calls that were under way when the process before died: nobody knows what they spent, so all that was reserved for them counts, each
  * once. Before any run goes on.
  */
 export async function countLostCalls({ store, machine }: LostCallsPorts, owner: OwnerId): Promise<number> {
-  const orphaned = await store.orphans([owner]);
+  const orphaned = Map.groupBy(await store.orphans([owner]), ({ run }) => run);
   let count = 0;
-  for (const run of new Set(orphaned.map(one => one.run))) {
-    for (const call of await openCalls(store, run)) {
+  for (const [run, orphans] of orphaned) {
+    for (const call of await openCalls(store, run, new Set(orphans.map(({ task }) => task.id)))) {
       await countOne({ store, machine }, run, call);
       count++;
     }
@@ -27,19 +34,26 @@ export async function countLostCalls({ store, machine }: LostCallsPorts, owner: 
   return count;
 }
 
-/** Calls of a run that have no end. */
-async function openCalls(reader: RunReader, run: RunId): Promise<readonly Called[]> {
-  const open = new Map<string, Called>();
-  for (let from = 0; ; ) {
-    const page = await reader.events(run, from, PAGE);
-    for (const { event } of page) {
-      if (event.type === 'model.called') open.set(event.call, event);
-      else if (event.type === 'model.answered') open.delete(event.call);
+/**
+ * Calls of a run that have no end. An attempt ends after its calls, so they began after the attempts did that are still under way: the events
+ * are read from the last one back to those starts, however long the run is.
+ */
+async function openCalls(reader: RunReader, run: RunId, underWay: ReadonlySet<TaskId>): Promise<readonly Called[]> {
+  const open: Called[] = [];
+  const answered = new Set<string>();
+  const unseen = new Set(underWay);
+  let end = (await reader.run(run))?.nextSeq ?? 0;
+  while (end > 0 && unseen.size > 0) {
+    const from = Math.max(0, end - PAGE);
+    for (const { event } of (await reader.events(run, from, end - from)).toReversed()) {
+      if (event.type === 'model.answered') answered.add(event.call);
+      else if (event.type === 'model.called' && !answered.has(event.call)) open.push(event);
+      else if (event.type === 'task.started') unseen.delete(event.task);
+      if (unseen.size === 0) break;
     }
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return [...open.values()];
-    from = last.event.seq + 1;
+    end = from;
   }
+  return open.reverse();
 }
 
 async function countOne({ store, machine }: LostCallsPorts, run: RunId, called: Called): Promise<void> {
