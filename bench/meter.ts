@@ -21,7 +21,7 @@ import { createActivity } from '../packages/app/src/agents/host-activity.ts';
 import { createRateLimitDesk } from '../packages/app/src/agents/rate-limit-desk.ts';
 import { createDecisionDesk } from '../packages/app/src/decisions/decision-desk.ts';
 import { openOwnedStore } from '../packages/app/src/host/owned-store.ts';
-import { budgetPath, stopVerdict } from '../packages/app/src/host/run-budget.ts';
+import { createRunBudget } from '../packages/app/src/host/run-budget.ts';
 import { draftEvent } from '../packages/app/src/host/run-events.ts';
 import { thisMachine } from '../packages/app/src/machine.ts';
 import { createMeter } from '../packages/app/src/meter/meter.ts';
@@ -236,6 +236,7 @@ async function openMeter(place: string, provider: string) {
   await startRun({ commit }, newRun({ name: 'bench', limits }), run);
   const [node, task] = [nodeKey.parse('agent'), taskIdOf(run, nodeKey.parse('agent'), 0, 'bench')];
   const reservations = createReservations();
+  const budget = createRunBudget({ reader: store, clock: machine.clock });
   const assignment = {
     ...({
       run,
@@ -255,8 +256,8 @@ async function openMeter(place: string, provider: string) {
       ...{ commit: store, reader: store, machine, activity: createActivity(), progress: () => undefined },
       decisions: createDecisionDesk({ commit: store, reader: store, machine }),
       rateLimits: createRateLimitDesk(machine, { maxConcurrent: 100 }),
-      verdict: () => stopVerdict(store, run, machine.clock),
-      room: (wanted, signal) => reservations.reserve(() => budgetPath(store, run, machine.clock), wanted, signal),
+      verdict: () => budget.verdict(run),
+      room: (wanted, signal) => reservations.reserve(() => budget.path(run), wanted, signal),
     },
     assignment,
     new AbortController().signal,

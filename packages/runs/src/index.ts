@@ -223,11 +223,13 @@ export type {
   TaskError,
 } from './tasks/task-error.ts';
 export { cancelTask, failTask, finishTask, isTaskUnderWay, startTask } from './tasks/task-lifecycle.ts';
-export { type Spending, type SpendingFilter, sumSpending } from './usage/spending.ts';
+export { type RunSpent, type Spending, type SpendingFilter, sumSpending } from './usage/spending.ts';
 export {
   type Allowance,
   type Budgeted,
+  budgetKey,
   type CallEstimate,
+  type Ceiling,
   checkRoom,
   checkStop,
   type LimitName,

@@ -20,7 +20,7 @@ import type { LogRecord } from './log/record.ts';
 import type { RunRecord } from './run/run-record.ts';
 import type { StreamChunk } from './stream/stream-chunk.ts';
 import type { Task } from './tasks/task.ts';
-import type { Spending, SpendingFilter } from './usage/spending.ts';
+import type { RunSpent, Spending, SpendingFilter } from './usage/spending.ts';
 import type { UsageTotal } from './usage/usage.ts';
 
 /** Reads committed data. Every list is paged or bounded by what is live. */
@@ -67,6 +67,8 @@ export interface RunReader {
   usageOfTree(run: RunId): Promise<UsageTotal>;
   /** Spending by day, model and working directory of the run; the latest day first. */
   spending(filter?: SpendingFilter): Promise<readonly Spending[]>;
+  /** What each run that called a model since a moment has spent since, without its sub-plans. */
+  spentByRun(since: Timestamp): Promise<readonly RunSpent[]>;
 }
 
 export interface Page<Item, Next> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type ActivityFact, type StoredEvent, thisMachine } from '@signalbox/app/host';
-import { timestamp } from '@signalbox/model';
+import { operations, timestamp } from '@signalbox/model';
 import { createAccess, createHttpApp, createRunMetrics, startServer } from '@signalbox/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFeed } from '../../runs/src/feed.ts';
@@ -340,6 +340,29 @@ describe('spending', () => {
     expect(await ask(`/runs/${run.id}`)).toMatchObject({ record: { directory: '/home/a/shop' } });
     const nowhere = await host.begin('nowhere');
     expect(await ask(`/runs/${nowhere.id}`)).not.toHaveProperty('record.directory');
+  });
+
+  it('[V440] is limited by owners, for new runs, days and projects', async () => {
+    const { app } = stage();
+    const ask = async (change?: object) =>
+      (
+        await app.request('/api/limits', {
+          headers: { ...auth, 'content-type': 'application/json' },
+          ...(change && { method: 'PATCH', body: JSON.stringify(change) }),
+        })
+      ).json();
+    expect(await ask()).toEqual({ today: '2026-01-02', run: {}, ceilings: [] });
+    expect(await ask({ scope: 'run', maxTotalTokens: 5 })).toMatchObject({ run: { maxTotalTokens: 5 } });
+    expect(await ask()).toMatchObject({ run: { maxTotalTokens: 5 } });
+    for (const wrong of [
+      { scope: 'week', maxTotalTokens: 5 },
+      { scope: 'day', maxTotalTokens: -5 },
+      { scope: 'project', maxTotalTokens: 5 },
+      { scope: 'day', directory: '/a', maxTotalTokens: 5 },
+      { scope: 'project', directory: 'a', maxTotalTokens: 5 },
+    ])
+      expect(await ask(wrong)).toMatchObject({ code: 'VALIDATION_ERROR' });
+    expect(operations.changeLimits.needs).toBe('owner');
   });
 
   it('[V389] of a run is told by node, with its latest calls and what became of them', async () => {

@@ -17,6 +17,7 @@ import {
   err,
   failure,
   type Json,
+  type LimitsView,
   type NodeStatus,
   ok,
   portableHasher,
@@ -500,12 +501,25 @@ export function scriptedHost(clock: Clock = fakeClock()): ScriptedHost {
       return ok((after ?? found).decision);
     },
     recoveries: recoveryBook(),
+    limits: scriptedLimits(),
     storage: { standing: () => ({ status: 'ok' }), subscribe: () => () => {} },
     finished: () => undefined,
     driven: () => [...runs.keys()],
     async endOnceIdle() {},
     async rest() {},
     async close() {},
+  };
+}
+
+function scriptedLimits(): RunHost['limits'] {
+  let run: LimitsView['run'] = {};
+  const view = (): LimitsView => ({ today: '2026-01-02', run, ceilings: [] });
+  return {
+    read: async () => view(),
+    async change(scope, { maxTotalTokens }) {
+      if (scope.scope === 'run' && typeof maxTotalTokens === 'number') run = { maxTotalTokens };
+      return ok(view());
+    },
   };
 }
 

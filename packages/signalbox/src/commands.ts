@@ -170,6 +170,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./usage/usage-command.ts')).defineUsage,
   },
   {
+    syntax: 'limits',
+    summary: 'print or change the limits of days, projects and new runs',
+    group: LOOK,
+    load: async () => (await import('./limits/limits-command.ts')).defineLimits,
+  },
+  {
     syntax: 'state [run]',
     summary: "print a run's durable state",
     group: LOOK,

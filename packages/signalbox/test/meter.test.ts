@@ -4,7 +4,7 @@ import { type EchoStep, echoPrompt, type ModelReply, startModelServer } from '@s
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hasLayers } from '../../adapters/test/real-life.ts';
 import { estimateInput } from '../../app/src/meter/call-estimate.ts';
-import { ECHO, openMeteredHost } from './metered-host.ts';
+import { ECHO, filesWith, openMeteredHost, REAL_KEY } from './metered-host.ts';
 import { realFolder } from './real-host.ts';
 
 /** What each answer of the model took. */
@@ -124,6 +124,22 @@ describe('agents at the meter', () => {
     for (const line of lines)
       expect(JSON.parse(line)).toMatchObject({ run, node: 'a0', attempt: 1, path: '/v1/messages' });
     expect(lines.join('')).not.toContain('sk-signalbox-');
+  });
+
+  test('[A1308] the real key is in nothing that the agent can read, and in no byte that is written', async () => {
+    const { start, host, folder, model, close } = await life();
+    const half = REAL_KEY.length / 2;
+    const halves = [REAL_KEY.slice(0, half), REAL_KEY.slice(half)] as const;
+    const directories = [folder, path.join(folder, 'data'), path.join(folder, 'home'), path.dirname(process.execPath)];
+    const run = await start(plan(1, [{ do: 'search', halves, directories }]), {});
+    const { output } = (await host.finished(run)) as { readonly output?: { readonly said: { readonly a0: string } } };
+    const searched = JSON.parse((output?.said.a0 ?? '').replace(/\.$/, ''));
+    // It did look: at its files, at its own process, and at its model, which was asked with the real key.
+    expect(searched).toEqual({ found: [], files: expect.any(Number), processes: expect.any(Number) });
+    expect([searched.files > 5, searched.processes > 0]).toEqual([true, true]);
+    expect(model.requests.map(({ path: at }) => at)).toEqual(expect.arrayContaining(['/v1/messages']));
+    await close();
+    expect(filesWith(folder, REAL_KEY)).toEqual([]);
   });
 
   test('[A1106] a stream that is cut is counted by what came, and its agent sees a broken connection', async () => {

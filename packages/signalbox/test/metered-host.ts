@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { AGENT_ROWS, type AgentRow, installedIn } from '@signalbox/adapters/acp';
@@ -9,8 +10,8 @@ import { agentsCache, cachedAgent } from '../../../scripts/agents-cache.ts';
 import { patientTimers } from '../../adapters/test/patient-timers.ts';
 import { BUILTIN, ECHO } from './real-host.ts';
 
-/** The user's own key, which no agent may see. */
-export const REAL_KEY = 'sk-real-8f3a61c0d94e4b7fa2';
+/** The user's own key, which no agent may see, and which is in no file of anybody else. */
+export const REAL_KEY = `sk-real-${randomBytes(9).toString('hex')}`;
 
 export interface MeteredHostOptions {
   /** A folder with `work`. `data` is made in it. */
@@ -102,6 +103,15 @@ async function cached(row: AgentRow) {
   const installed = found?.directory === undefined ? undefined : installedIn(row, found.directory);
   if (installed === undefined) throw new Error(`${row.id} is not in the cache`);
   return { installed: () => installed, choose: () => ({ kind: 'installed', row, installed }) as const };
+}
+
+/** The files below a directory whose bytes have a text. */
+export function filesWith(directory: string, text: string): readonly string[] {
+  return fs
+    .readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => path.join(entry.parentPath, entry.name))
+    .filter(file => fs.readFileSync(file).includes(text));
 }
 
 export { BUILTIN, ECHO };

@@ -8,7 +8,7 @@ import { sampled } from '../../../test/sized.ts';
 import { hasLayers } from '../../adapters/test/real-life.ts';
 import { inRoot, isAside, waysOf } from '../../adapters/test/real-ways.ts';
 import { estimateInput } from '../../app/src/meter/call-estimate.ts';
-import { BUILTIN, openMeteredHost, REAL_KEY } from './metered-host.ts';
+import { BUILTIN, filesWith, openMeteredHost, REAL_KEY } from './metered-host.ts';
 import { realFolder } from './real-host.ts';
 import { NOTES } from './real-task.ts';
 
@@ -70,15 +70,6 @@ async function life(agent: string, script: (work: string) => ModelScript) {
     console.error(model.requests.map(({ path: at, status, refusal }) => [at, status, refusal].join(' ')).join('\n'));
   });
   return { ...opened, close, folder, model };
-}
-
-/** The files below a directory whose bytes have a text. */
-function filesWith(directory: string, text: string): readonly string[] {
-  return fs
-    .readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile())
-    .map(entry => path.join(entry.parentPath, entry.name))
-    .filter(file => fs.readFileSync(file).includes(text));
 }
 
 type Body = { readonly max_tokens?: number };

@@ -14,7 +14,7 @@ import {
   schemaVersion,
 } from '../src/migrations/migrate.ts';
 import { ALL_AT } from '../src/runs/interval-rows.ts';
-import { ARTIFACT_PAGE, ORPHANS, RUN_DECISIONS, RUN_LIST } from '../src/runs/run-reader.ts';
+import { ARTIFACT_PAGE, ORPHANS, RUN_DECISIONS, RUN_LIST, SPENT_BY_RUN } from '../src/runs/run-reader.ts';
 import { isAtLeast, openConnection } from '../src/sqlite/connection.ts';
 import { databaseOf } from './support/database-file.ts';
 import { opened, temporaryHome, temporaryStore } from './support/stores.ts';
@@ -264,6 +264,13 @@ describe('the schema', () => {
       expect.stringMatching(/^SEARCH decisions USING INDEX .* \(id=\?\)$/),
       'SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)',
     ]);
+  });
+
+  it('[D387] adds up what runs spent since a moment from an index alone', () => {
+    const watched = watchedDatabase();
+    temporaryStore({ connect: watched.connect });
+    const plan = watched.database().prepare(`explain query plan ${SPENT_BY_RUN}`).all();
+    expect(plan.map(step => String(step.detail))).toContain('SEARCH usage USING COVERING INDEX usage_by_time (at>?)');
   });
 
   it('[D19] lets a frame be read by index seeks, and orphans without looking at tasks that ended', () => {

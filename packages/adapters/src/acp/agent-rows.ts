@@ -64,6 +64,7 @@ export const AGENT_ROWS: readonly AgentRow[] = [
       settings: { ANTHROPIC_BASE_URL: '{url}' },
       limited: { CLAUDE_CODE_MAX_OUTPUT_TOKENS: '16000' },
       refusal: 402,
+      subagents: { id: 'x-claude-code-agent-id', parent: 'x-claude-code-parent-agent-id' },
     },
     asking: { kind: 'mode', mode: 'default' },
     continues: ['resume'],

@@ -54,6 +54,13 @@ export interface AgentRow {
     readonly limited?: Readonly<Record<string, string>>;
     /** The status of a refusal that ends it at once, and that it does not repeat. */
     readonly refusal: 402 | 429;
+    /** Headers that tell the calls of its subagents apart. Undefined: nothing in a call tells them, so they are unknown. */
+    readonly subagents?: {
+      /** It is there in calls of subagents alone, with the name of one. */
+      readonly id: string;
+      readonly parent?: string;
+      readonly kind?: string;
+    };
     /** What of its calls passes beside the meter, in a sentence. */
     readonly beside?: string;
   };

@@ -19,7 +19,7 @@ import { UNCONFINED_HINT } from '../sandbox/unconfined-hint.ts';
 import type { Secrets } from '../secrets/open-secrets.ts';
 import type { AgentHomes } from './agent-homes.ts';
 import { startAgent, startBeside } from './agent-launcher.ts';
-import { type BuiltinAgentsOptions, builtinAgents, limitsOf } from './builtin-agents.ts';
+import { type BuiltinAgentsOptions, builtinAgents } from './builtin-agents.ts';
 
 export interface AcpAgentsOptions extends BuiltinAgentsOptions {
   readonly dataDirectory: string;
@@ -117,7 +117,7 @@ export function acpAgents(options: AcpAgentsOptions): AgentRunner {
       if (choice.kind === 'builtin' && isHeld) return { kind: 'failed', error: notHeld(assignment) };
       if (choice.kind === 'builtin') return builtin.run(assignment, session);
       if (choice.kind === 'missing') return { kind: 'failed', error: notInstalled(assignment, choice.message) };
-      const limited = await limitsOf(store, assignment.run);
+      const limited = await options.budget.limited(assignment.run);
       if (limited.cost) costLimited.add(assignment.run);
       loading ??= load();
       const runner = await loading;

@@ -145,6 +145,7 @@ describe('an agent without a sandbox', () => {
     const tools = { ...openAgentTools(data, machine), sandbox: async () => err(missing) };
     const agents = acpAgents({
       ...{ machine, tools, store: store as never, env: {}, dataDirectory: data, parkMs: 0 },
+      budget: { limited: async () => ({ tokens: false, cost: false }) },
       ...{ homes: openAgentHomes(data), secrets: { mac: text => text } },
     });
     const assignment = { run: run as RunId, node: 'n', vendor: 'any', plugin: 'own' } as unknown as Assignment;

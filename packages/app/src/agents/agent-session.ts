@@ -126,7 +126,11 @@ export async function openAgentSession(
     return flushed;
   };
 
-  const ofTask = <Call extends CallOfModel>(call: Call) => ({ ...call, call: `${task}/${call.call}`, node, task });
+  const ofTask = <Call extends CallOfModel>({ subagent, ...call }: Call) => ({
+    ...call,
+    ...(subagent !== undefined && { subagent }),
+    ...{ call: `${task}/${call.call}`, node, task },
+  });
 
   async function spentNow(usage: UsageRecord): Promise<void> {
     if (calling > 0) {
@@ -188,7 +192,9 @@ export async function openAgentSession(
       cancelFlush ??= machine.timers.after(untilBeat(machine.clock.now()), () => void flush().catch(() => undefined));
     },
     async admit(model, estimate) {
-      const verdict = await ports.verdict();
+      // A call with an estimate is checked as room is made for it; before, only if it would wait for its model.
+      const verdict =
+        estimate === undefined || rateLimits.closedFor(model) > 0 ? await ports.verdict() : ({ kind: 'go' } as const);
       if (verdict.kind === 'stop') return stopped(verdict);
       const leave = await rateLimits.enter(model, signal);
       if (leave === undefined && !signal.aborted) throw new HeldBack(model, rateLimits.closedFor(model));
@@ -203,7 +209,10 @@ export async function openAgentSession(
       });
       if (room?.kind !== 'go') {
         leave();
-        return room === undefined ? { kind: 'stop', reason: CANCELED } : stopped(room);
+        if (room === undefined) return { kind: 'stop', reason: CANCELED };
+        // The plan is told too, so that nothing else begins.
+        await ports.verdict();
+        return stopped(room);
       }
       calling++;
       return {

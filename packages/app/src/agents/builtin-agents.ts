@@ -1,7 +1,8 @@
 import { nodeHasher } from '@signalbox/journal';
-import { type ErrorEnvelope, err, failure, ok, type RunId } from '@signalbox/model';
+import { type ErrorEnvelope, err, failure, ok } from '@signalbox/model';
 import type { AgentRunner, Blobs, Commit, RunReader } from '@signalbox/runs';
 import { artifactTool } from '../artifacts/artifact-tool.ts';
+import type { RunBudget } from '../host/run-budget.ts';
 import type { Machine } from '../machine.ts';
 import type { AgentTools } from './agent-tools.ts';
 import { ownTools } from './own-tools.ts';
@@ -13,10 +14,11 @@ export interface BuiltinAgentsOptions {
   readonly store: RunReader & Commit & Blobs;
   /** Where keys and addresses of providers are. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly budget: Pick<RunBudget, 'limited'>;
 }
 
 /** The agent that comes along. Its packages are loaded when the first agent works: most commands never need them. */
-export function builtinAgents({ machine, tools, store, env }: BuiltinAgentsOptions): AgentRunner {
+export function builtinAgents({ machine, tools, store, env, budget }: BuiltinAgentsOptions): AgentRunner {
   let loading: Promise<AgentRunner> | undefined;
   const costLimited = new Set<string>();
   const artifacts = { commit: store, reader: store, blobs: store, clock: machine.clock, hasher: nodeHasher };
@@ -54,7 +56,7 @@ export function builtinAgents({ machine, tools, store, env }: BuiltinAgentsOptio
 
   return {
     async run(assignment, session) {
-      if ((await limitsOf(store, assignment.run)).cost) costLimited.add(assignment.run);
+      if ((await budget.limited(assignment.run)).cost) costLimited.add(assignment.run);
       loading ??= load();
       return (await loading).run(assignment, session);
     },
@@ -67,18 +69,3 @@ function sameName(name: string): ErrorEnvelope {
     suggestion: 'Give the server a prefix.',
   });
 }
-
-/** What the run, or one above it, may only spend so much of. */
-export async function limitsOf(
-  reader: RunReader,
-  run: RunId,
-): Promise<{ readonly tokens: boolean; readonly cost: boolean }> {
-  const record = await reader.run(run);
-  const above = record?.origin?.kind === 'sub-plan' ? await limitsOf(reader, record.origin.run) : NONE;
-  return {
-    tokens: above.tokens || record?.limits.maxTotalTokens !== undefined,
-    cost: above.cost || record?.limits.maxCostMicroUsd !== undefined,
-  };
-}
-
-const NONE = { tokens: false, cost: false };

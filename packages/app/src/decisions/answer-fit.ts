@@ -85,7 +85,9 @@ function whyWithdrawn(
 ): string {
   const { node, closedAt = '' } = decision;
   const wasOver = record?.endedAt !== undefined && closedAt >= record.endedAt;
-  if (limitOf(decision) !== undefined && !wasOver) return `the limit of run ${run} was changed`;
+  const limit = limitOf(decision);
+  if (limit?.ceiling !== undefined && !wasOver) return 'the limit was raised or changed, or its day is over';
+  if (limit !== undefined && !wasOver) return `the limit of run ${run} was changed`;
   if (record?.status === 'completed') return `run ${run} completed without it`;
   return `node ${node} of run ${run} was canceled or left the plan`;
 }

@@ -38,7 +38,9 @@ export interface DecisionDesk {
   /** The answer has been used. */
   deliver(run: RunId, id: ApprovalId): Promise<void>;
   /** Withdraws questions that no longer need an answer: of one node, or of a whole run. */
-  withdraw(run: RunId, node?: NodeKey): Promise<void>;
+  withdraw(run: RunId, node?: NodeKey, isMeant?: (decision: Decision) => boolean): Promise<void>;
+  /** Whether a question was asked and then withdrawn. */
+  isWithdrawn(question: Pick<Question, 'run' | 'node' | 'iteration' | 'call'>): Promise<boolean>;
 }
 
 interface Question {
@@ -159,10 +161,14 @@ export function createDecisionDesk({ commit, reader, machine, secrets }: DeskPor
       if (answered === undefined) throw new Bug(`decision ${id} is gone after it was answered`);
       return ok(answered);
     },
-    async withdraw(run, node) {
+    async isWithdrawn({ run, node, iteration, call }) {
+      const found = await reader.decision(decisionIdOf(run, node, iteration, call));
+      return found?.decision.status === 'withdrawn';
+    },
+    async withdraw(run, node, isMeant = () => true) {
       const open = await reader.decisions({ run, status: ['open'] });
       for (const { decision } of open) {
-        if (node !== undefined && decision.node !== node) continue;
+        if ((node !== undefined && decision.node !== node) || !isMeant(decision)) continue;
         const event = draftEvent(machine, 'decision.withdrawn', { decision: decision.id });
         await write(run, { kind: 'withdraw', id: decision.id, at: now() }, event);
         ring(decision.id);

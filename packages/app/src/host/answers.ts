@@ -1,6 +1,7 @@
 import { type ErrorEnvelope, ok, type Result, type RunId } from '@signalbox/model';
 import type { Decision, RunReader } from '@signalbox/runs';
-import { limitOf, raisedLimit, whyNotRaised } from '../decisions/limit-decisions.ts';
+import { ceilingOf, limitOf, raisedLimit, whyNotRaised } from '../decisions/limit-decisions.ts';
+import type { CeilingDesk } from '../limits/ceiling-desk.ts';
 import type { HostBase } from './open-run-host.ts';
 import type { Raise } from './raise-limits.ts';
 import { TOLD_MS } from './run-acts.ts';
@@ -15,6 +16,7 @@ export interface Answers extends Pick<RunHost, 'answer'> {
 
 export interface AnswerPorts extends Pick<RunHost, 'finished'> {
   readonly raise: Raise;
+  readonly ceilings?: Pick<CeilingDesk, 'raise'> | undefined;
   readonly stop: RunHost['act'];
   readonly resume: RunHost['resume'];
 }
@@ -27,7 +29,7 @@ interface AnswerBase extends Pick<HostBase, 'machine'> {
   readonly decisions: Pick<HostBase['decisions'], 'answer' | 'deliver'>;
 }
 
-export function createAnswers(base: AnswerBase, { raise, stop, resume, finished }: AnswerPorts): Answers {
+export function createAnswers(base: AnswerBase, { raise, ceilings, stop, resume, finished }: AnswerPorts): Answers {
   const { options, store, machine, threads, decisions } = base;
   const resumesOnAnswer = options.resumeOnAnswer === true;
 
@@ -38,10 +40,15 @@ export function createAnswers(base: AnswerBase, { raise, stop, resume, finished 
   ): Promise<Result<'driven' | 'rests' | 'stopped', ErrorEnvelope>> {
     const { answeredBy: by = 'signalbox' } = decision;
     const limits = raisedLimit(decision);
+    const about = ceilingOf(decision);
+    if (limits !== undefined && about !== undefined && ceilings !== undefined) {
+      const raised = await ceilings.raise(about, limits[about.limit] ?? about.suggested);
+      if (!raised.ok) return raised;
+    }
     const done =
       limits === undefined
         ? await stop(run, { kind: 'stop', reason: whyNotRaised(decision) }, by)
-        : await raise(run, limits, by);
+        : await raise(run, about === undefined ? limits : {}, by);
     if (!done.ok) return done;
     await decisions.deliver(run, decision.id);
     return ok(done.value ?? 'stopped');

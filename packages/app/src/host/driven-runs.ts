@@ -8,7 +8,6 @@ import type { DriveEnd, DriveJob, PlanSource } from '../threads/thread-api.ts';
 import type { HostExecutor } from './host-executor.ts';
 import type { HostBase } from './open-run-host.ts';
 import { keptPlan } from './plan-files.ts';
-import { stopVerdict } from './run-budget.ts';
 import { within } from './within.ts';
 
 /** The runs that this process drives, each in a plan thread. */
@@ -43,7 +42,7 @@ export interface DrivenRunPorts {
 const REST_GRACE_MS = 15_000;
 
 export function createDrivenRuns(base: HostBase, { executor, rateLimits }: DrivenRunPorts): DrivenRuns {
-  const { options, store, storage, machine, owner, secrets, threads, change } = base;
+  const { options, store, storage, machine, owner, secrets, threads, change, budget } = base;
   const driven = new Map<RunId, Promise<RunEnd>>();
   let isClosed = false;
 
@@ -61,7 +60,7 @@ export function createDrivenRuns(base: HostBase, { executor, rateLimits }: Drive
       ...defined({ workspace }),
       trace: options.trace !== undefined,
       database: path.join(options.dataDirectory, 'db.sqlite'),
-      limit: await stopVerdict(store, run, machine.clock),
+      limit: await budget.verdict(run),
       ...(isNew && { isNew }),
     };
   }

@@ -1,6 +1,6 @@
 import { Bug, type ErrorEnvelope, type Json, type RunId } from '@signalbox/model';
 import { type HumanNode, type StartDoubts, type TaskOutcome, type TaskProgress, workEntry } from '@signalbox/plan';
-import type { AgentRunner, NodeKey, OwnToolPort } from '@signalbox/runs';
+import type { AgentRunner, NodeKey, OwnToolPort, StopVerdict } from '@signalbox/runs';
 import { thrownStorageFault } from '@signalbox/store';
 import type { AgentInbox } from '../agents/agent-inbox.ts';
 import type { SessionPorts } from '../agents/agent-session.ts';
@@ -16,7 +16,7 @@ import { keepOne } from '../keep/keep-one.ts';
 import type { Reservations } from '../meter/reservations.ts';
 import type { StorageDesk } from '../storage/storage-desk.ts';
 import type { RemoteRequest } from '../threads/thread-api.ts';
-import { budgetPath, stopVerdict } from './run-budget.ts';
+import type { RunBudget } from './run-budget.ts';
 
 /** Does the work that is not the plan's own code: asks people, and passes briefs to agents. */
 export interface HostExecutor {
@@ -37,20 +37,21 @@ export interface HostExecutor {
 export interface ExecutorPorts extends Omit<SessionPorts, 'verdict' | 'room' | 'progress' | 'own'> {
   readonly agents: AgentRunner;
   readonly reservations: Reservations;
+  readonly budget: Pick<RunBudget, 'path' | 'verdict'>;
   readonly inbox: Pick<AgentInbox, 'open' | 'close'>;
   /** Leftovers of agents. */
   readonly tools?: AgentTools | undefined;
   /** Work that failed because of a full disk starts again when there is space. */
   readonly storage: Pick<StorageDesk, 'room'>;
   /** Called with every verdict on a run. */
-  readonly onVerdict: (run: RemoteRequest['run'], verdict: Awaited<ReturnType<typeof stopVerdict>>) => void;
+  readonly onVerdict: (run: RemoteRequest['run'], verdict: StopVerdict) => void;
 }
 
 export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
-  const { agents, reader, machine, decisions, reservations, onVerdict } = ports;
+  const { agents, reader, decisions, reservations, budget, onVerdict } = ports;
   const going = new Set<Promise<unknown>>();
   const verdictOn = async (run: RunId) => {
-    const now = await stopVerdict(reader, run, machine.clock);
+    const now = await budget.verdict(run);
     onVerdict(run, now);
     return now;
   };
@@ -93,7 +94,7 @@ export function createHostExecutor(ports: ExecutorPorts): HostExecutor {
       const record = await reader.run(run);
       if (record === undefined) throw new Bug(`run ${run} does work and is not there`);
       const verdict = () => verdictOn(run);
-      const path = () => budgetPath(reader, run, machine.clock);
+      const path = () => budget.path(run);
       const room: SessionPorts['room'] = (wanted, until) => reservations.reserve(path, wanted, until);
       return await doAgentWork(agents, { ...ports, verdict, room, progress, own }, record, request, signal);
     } catch (error) {

@@ -4,6 +4,7 @@ export type {
   FoundThing,
   ImportReport,
   Json,
+  LimitsView,
   RecoveryNote,
   RedactionReport,
   Resolution,
@@ -77,6 +78,9 @@ export { type Rollback, type RollbackRequest, unconfirmedRollback } from '../for
 
 export { createRunInspection } from '../inspection/run-inspection.ts';
 export { type AttemptFacts, attemptFacts } from '../keep/attempt-facts.ts';
+export { type AmountChange, type Amounts, type LimitScope, openLimitSettings } from '../limits/limit-settings.ts';
+export { viewOfLimits } from '../limits/limits-view.ts';
+export { openLimits } from '../limits/open-limits.ts';
 export { correlationOf } from '../logs/correlation.ts';
 
 export {

@@ -14,6 +14,7 @@ import { createFleetDesk, type FleetDesk } from '../fleet/fleet-desk.ts';
 import { type FleetHost, type FleetHostOptions, openFleetHost } from '../fleet/fleet-host.ts';
 import { readFleetConfig } from '../fleet/fleet-settings.ts';
 import { projectIdOf } from '../fleet/project-id.ts';
+import { openLimits } from '../limits/open-limits.ts';
 import { lazyHostLog } from '../logs/lazy-host-log.ts';
 import type { Log } from '../logs/log.ts';
 import { readLogSettings } from '../logs/log-config.ts';
@@ -36,6 +37,7 @@ import { openWorkspaceDesk } from '../workspaces/workspace-desk.ts';
 import { openRunHost, type RunHostOptions } from './open-run-host.ts';
 import { type OwnedStore, openOwnedStore } from './owned-store.ts';
 import { type PlanPlaces, planPlaces } from './plan-places.ts';
+import { createRunBudget } from './run-budget.ts';
 import type { RunHost } from './run-host.ts';
 
 /** A data directory that this process owns, with everything that its runs need. */
@@ -139,6 +141,8 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   await workspaces.recover();
   // Without anybody to go on when it is answered, the run rests at once and says how.
   const { parkMs = options.resumeOnAnswer === true ? PARK_MS : 0 } = options;
+  const limits = openLimits({ dataDirectory, reader: store, clock: machine.clock });
+  const budget = createRunBudget({ reader: store, clock: machine.clock, ceilings: limits.ceilings });
   const meter =
     options.meter &&
     createMeter({
@@ -150,7 +154,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   const real =
     options.agents ??
     acpAgents({
-      ...{ machine, tools, store, env, dataDirectory, homes, secrets, parkMs, turns: options.turns, meter },
+      ...{ machine, tools, store, env, dataDirectory, homes, secrets, parkMs, turns: options.turns, meter, budget },
       ...(options.register && { register: options.register }),
     });
   const agents = options.isRehearsal === true ? rehearsedAgents(real) : real;
@@ -161,6 +165,7 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
     ...retention,
     threads: { ...options.threads, launch: options.launch },
     owned: owned.value,
+    limits,
     recoveries,
     agents,
     tools,

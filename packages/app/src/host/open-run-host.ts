@@ -25,6 +25,9 @@ import type { ForkRequest } from '../forks/fork-request.ts';
 import { createInterventions } from '../forks/interventions.ts';
 import { createRollback } from '../forks/rollback.ts';
 import { createRunInspection } from '../inspection/run-inspection.ts';
+import { createCeilingDesk } from '../limits/ceiling-desk.ts';
+import type { LimitSettingsFile } from '../limits/limit-settings.ts';
+import { type Limits, openLimits } from '../limits/open-limits.ts';
 import type { Machine } from '../machine.ts';
 import { createReservations } from '../meter/reservations.ts';
 import { openRecoveryBook } from '../recoveries/recovery-book.ts';
@@ -52,6 +55,7 @@ import { type PersonsWord, type PlanPlaces, planPlaces } from './plan-places.ts'
 import { createRaise } from './raise-limits.ts';
 import { createResume } from './resume-run.ts';
 import { createRunActs } from './run-acts.ts';
+import { createRunBudget, type RunBudget } from './run-budget.ts';
 import { draftEvent } from './run-events.ts';
 import type { RunHost } from './run-host.ts';
 import { createStart } from './start-run.ts';
@@ -62,6 +66,8 @@ export interface RunHostOptions extends Pick<RetentionDeskPorts, 'collectSession
   readonly dataDirectory: string;
   readonly machine: Machine;
   readonly agents: AgentRunner;
+  /** Limits over more than one run; without them those of the data directory are opened. */
+  readonly limits?: Limits;
   /** Workspaces for runs whose plan asks for one; without it such a plan is refused. */
   readonly workspaces?: WorkspaceDesk | undefined;
   /** What the tool calls of agents left behind, for undoing them. */
@@ -98,6 +104,8 @@ export interface HostBase extends Pick<OwnedStore, 'store' | 'owner' | 'secrets'
   allowedDirectory(word: PersonsWord): (directory: string) => Result<string, ErrorEnvelope>;
   readonly trust: Trust;
   readonly change: ChangeUndriven;
+  readonly budget: RunBudget;
+  readonly limits: LimitSettingsFile;
 }
 
 /** Creates the parts of a host and connects them. */
@@ -128,6 +136,10 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const activity = createActivity();
   const rateLimits = createRateLimitDesk(machine, { tell: activity.tell });
   const inbox = createAgentInbox({ commit: storage, reader: store, machine, secrets: filter });
+  const limits = options.limits ?? openLimits({ dataDirectory, reader: store, clock: machine.clock });
+  const { ceilings } = limits;
+  const budget = createRunBudget({ reader: store, clock: machine.clock, ceilings });
+  const reservations = createReservations();
   const executor = createHostExecutor({
     inbox,
     commit: storage,
@@ -138,7 +150,8 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     agents,
     tools: options.tools,
     rateLimits,
-    reservations: createReservations(),
+    reservations,
+    budget,
     activity,
     secrets: filter,
     onVerdict: (run, verdict) => threads.limit(run, verdict),
@@ -191,16 +204,26 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     },
     trust: createTrust(store, machine),
     change: changeUndriven(storage, store, machine),
+    budget,
+    limits: limits.settings,
   };
 
   const runs = createDrivenRuns(base, { executor, rateLimits });
   const { finished } = runs;
   const raise = createRaise({ ...base, finished });
-  const answers = createAnswers(base, { raise, finished, stop: (...args) => act(...args), resume: run => resume(run) });
+  const resumeWaiting = options.resumeOnAnswer === true;
+  const ceilingDesk = createCeilingDesk({
+    ...{ limits, reader: store, machine, decisions, reservations, raiseRun: raise },
+    resume: resumeWaiting ? run => resume(run) : undefined,
+  });
+  const answers = createAnswers(base, {
+    ...{ raise, ceilings: ceilingDesk, finished },
+    stop: (...args) => act(...args),
+    resume: run => resume(run),
+  });
   const start = createStart(base, runs);
   const resume = createResume(base, runs, { raise, answers });
   const { tools, workspaces } = options;
-  const resumeWaiting = options.resumeOnAnswer === true;
   const interventions = createInterventions({ ...base, tools, workspaces, resume, resumeWaiting });
   const act = createRunActs({ ...base, interventions, resume, finished });
   const rollback = createRollback({ ...base, tools, workspaces, act, resume, finished });
@@ -221,6 +244,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   }
 
   const gate = createCommandGate();
+  ceilingDesk.open();
   const retention = createRetentionDesk({ ...options, ...taking });
   const redactions = createRedactDesk({ ...options, ...taking, secrets });
   const bundles = runBundles({
@@ -256,6 +280,10 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
       clean: options.clean,
     }),
     activity,
+    limits: {
+      read: ceilingDesk.read,
+      change: (...args) => gate.through(async () => held() ?? (await ceilingDesk.change(...args))),
+    },
     recoveries: options.recoveries ?? openRecoveryBook(dataDirectory, machine.clock),
     compare: (a, b) => compareRuns({ reader: store, contents: store, dataDirectory, now: machine.clock.now }, a, b),
     search,
@@ -300,10 +328,12 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
     },
     rest(by) {
       gate.shut();
+      ceilingDesk.close();
       return runs.rest(by);
     },
     async close() {
       gate.shut();
+      ceilingDesk.close();
       inspection.close();
       search.close();
       await runs.close();

@@ -1,11 +1,11 @@
 import { type ErrorEnvelope, err, ok, type Result, type RunId, timestampOf } from '@signalbox/model';
 import { ROOT_ID } from '@signalbox/plan';
-import type { Commit, NodeKey, RunReader, StopConditions } from '@signalbox/runs';
+import type { Commit, Decision, NodeKey, RunReader, StopConditions } from '@signalbox/runs';
 import type { DecisionDesk } from '../decisions/decision-desk.ts';
 import { limitOf } from '../decisions/limit-decisions.ts';
 import type { Machine } from '../machine.ts';
 import type { PlanThreads } from '../threads/plan-threads.ts';
-import { stopVerdict } from './run-budget.ts';
+import type { RunBudget } from './run-budget.ts';
 import { draftEvent } from './run-events.ts';
 import { unknownRun } from './run-failures.ts';
 import type { RunHost } from './run-host.ts';
@@ -15,6 +15,7 @@ export interface RaisePorts extends Pick<RunHost, 'finished'> {
   readonly machine: Machine;
   readonly threads: Pick<PlanThreads, 'command' | 'limit'>;
   readonly decisions: Pick<DecisionDesk, 'withdraw'>;
+  readonly budget: Pick<RunBudget, 'verdict'>;
 }
 
 /** Returns whether the run is driven. */
@@ -28,7 +29,7 @@ export type Raise = (
  * Sets new limits for a run: through its thread, or in the record if nothing drives it. Waiting work continues if the run is driven;
  * questions about the limits are withdrawn.
  */
-export function createRaise({ store, machine, threads, decisions, finished }: RaisePorts): Raise {
+export function createRaise({ store, machine, threads, decisions, budget, finished }: RaisePorts): Raise {
   return async (run, limits, by) => {
     const told = await threads.command(run, { kind: 'raise', limits, by });
     if (told !== 'done') {
@@ -59,7 +60,7 @@ export function createRaise({ store, machine, threads, decisions, finished }: Ra
 
   /** Runs of sub-plans wait for the same limits. */
   async function tellBelow(run: RunId, by: string): Promise<void> {
-    threads.limit(run, await stopVerdict(store, run, machine.clock));
+    threads.limit(run, await budget.verdict(run));
     for (const { id, origin } of await store.children(run)) {
       if (origin?.kind !== 'sub-plan') continue;
       await threads.command(id, { kind: 'raise', limits: {}, by });
@@ -69,11 +70,12 @@ export function createRaise({ store, machine, threads, decisions, finished }: Ra
 
   async function withdrawQuestions(run: RunId, limits: StopConditions): Promise<void> {
     const open = await store.decisions({ run, status: ['open'] });
-    const isOver = open.some(({ decision }) => {
+    // A question is about the limit at that time: with another one, even a lower one, it is asked again if needed.
+    const isOver = (decision: Decision) => {
       const about = limitOf(decision);
-      // A question is about the limit at that time: with another one, even a lower one, it is asked again if needed.
-      return about !== undefined && (limits[about.limit] ?? about.allowed) !== about.allowed;
-    });
-    if (isOver) await decisions.withdraw(run, ROOT_ID as NodeKey);
+      if (about === undefined || about.ceiling !== undefined) return false;
+      return (limits[about.limit] ?? about.allowed) !== about.allowed;
+    };
+    if (open.some(({ decision }) => isOver(decision))) await decisions.withdraw(run, ROOT_ID as NodeKey, isOver);
   }
 }

@@ -19,6 +19,7 @@ import type { RunBundles } from '../bundles/run-bundles.ts';
 import type { ForkRequest } from '../forks/fork-request.ts';
 import type { Rollback, RollbackRequest } from '../forks/rollback.ts';
 import type { RunInspection } from '../inspection/run-inspection.ts';
+import type { CeilingDesk } from '../limits/ceiling-desk.ts';
 import type { RecoveryBook } from '../recoveries/recovery-book.ts';
 import type { RedactDesk } from '../redact/redact-desk.ts';
 import type { RetentionDesk } from '../retention/retention-desk.ts';
@@ -42,6 +43,8 @@ export interface RunHost {
   readonly providers: Providers;
   /** What this process does for its runs. */
   readonly activity: HostActivity;
+  /** Limits over more than one run. */
+  readonly limits: Pick<CeilingDesk, 'read' | 'change'>;
   /** The recoveries of interrupted tool calls. */
   readonly recoveries: Pick<RecoveryBook, 'list' | 'dismiss'>;
   /** Whether the data directory accepts writes. */

@@ -36,7 +36,9 @@ export function createStart(base: HostBase, runs: DrivenRuns): RunHost['start'] 
 
   return async request => {
     const { file, directory } = request;
-    const { input, name, tags = [], correlationId, limits = {}, by } = filter.data(request);
+    const { input, name, tags = [], correlationId, by } = filter.data(request);
+    const standard = base.limits.read();
+    const limits = { ...(standard.ok && standard.value.run), ...request.limits };
     const idempotencyKey = keyOf(request.idempotencyKey);
     const first = await runWithKey(idempotencyKey);
     if (first !== undefined) return ok(first);

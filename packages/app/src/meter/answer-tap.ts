@@ -7,7 +7,8 @@ const TAIL = 262_144;
 const HEAD = 256;
 /** Of a stream's beginning, from which its text is estimated if it ends without usage. */
 const SAMPLE = 65_536;
-const USAGE = ['"usage"', '"usageMetadata"'];
+/** The beginning of `usage` and of `usageMetadata`. */
+const USAGE = '"usage';
 const NEWLINE = 0x0a;
 
 /**
@@ -29,7 +30,7 @@ export interface AnswerTap {
 }
 
 export function createAnswerTap(wire: Wire, kind: 'events' | 'json', most = 0): AnswerTap {
-  const marks = [...USAGE, ...wire.endMarks].map(mark => Buffer.from(mark));
+  const marks = [USAGE, ...wire.endMarks].map(mark => Buffer.from(mark));
   const longest = Math.max(...marks.map(({ length }) => length));
   const line = createTail();
   /** Whether the line that has begun has a mark. */
@@ -72,7 +73,7 @@ export function createAnswerTap(wire: Wire, kind: 'events' | 'json', most = 0): 
     }
     const lastLine = chunk.lastIndexOf(NEWLINE) + 1;
     const whole = chunk.subarray(from, lastLine);
-    for (const each of markedLines(whole, marks)) read(each, true);
+    if (hasMark(whole)) for (const each of markedLines(whole, marks)) read(each, true);
     if (lastLine < chunk.length && lastLine >= from) {
       const rest = chunk.subarray(lastLine);
       isMarked = hasMark(rest);

@@ -12,7 +12,7 @@ import * as z from 'zod';
 import { readConfigPart } from '../settings/config-file.ts';
 
 /** `meter` of the data directory's configuration. */
-const meterSettings = z.strictObject({
+export const meterPart = z.strictObject({
   /** Whether the exact prompts and answers of calls are kept; they are by default. */
   prompts: z.boolean().optional(),
   /** Bytes of them that are kept of one run. */
@@ -51,7 +51,7 @@ export function createKeptCalls(
   filter: Pick<SecretFilter, 'text' | 'data'>,
   dataDirectory: string,
 ): KeptCalls | undefined {
-  const read = readConfigPart(dataDirectory, 'meter', meterSettings);
+  const read = readConfigPart(dataDirectory, 'meter', meterPart);
   const { prompts = true, promptBytes = DEFAULT_BYTES } = (read.ok ? read.value : undefined) ?? {};
   if (!prompts) return undefined;
   /** What was written of each run. */

@@ -57,7 +57,7 @@ async function openCalls(reader: RunReader, run: RunId, underWay: ReadonlySet<Ta
 }
 
 async function countOne({ store, machine }: LostCallsPorts, run: RunId, called: Called): Promise<void> {
-  const { call, node, task, provider, model, input, output, costMicroUsd } = called;
+  const { call, node, task, provider, model, subagent, input, output, costMicroUsd } = called;
   const at = timestampOf(machine.clock);
   const draft = <Type extends 'usage.recorded' | 'model.answered'>(
     type: Type,
@@ -76,7 +76,10 @@ async function countOne({ store, machine }: LostCallsPorts, run: RunId, called: 
       usage: [{ call, node, task, provider, model, ...tokens, costMicroUsd: costMicroUsd ?? 0, at }],
       events: [
         draft('usage.recorded', { call, node, task }),
-        draft('model.answered', { call, node, task, provider, model, outcome: 'lost', unknown, spent }),
+        draft('model.answered', {
+          ...{ call, node, task, provider, model, outcome: 'lost', unknown, spent },
+          ...(subagent !== undefined && { subagent }),
+        }),
       ],
     },
     { run, version: 'any' },

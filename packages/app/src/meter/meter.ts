@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { AgentRow } from '@signalbox/adapters/agents';
 import { LIST_PRICES, limitWindows, type Prices, priceOf } from '@signalbox/adapters/metering';
-import type { Json } from '@signalbox/model';
+import type { Digest, Json } from '@signalbox/model';
 import type { AgentSession, Assignment, CallLog, CallOfModel, CallReport, ModelName } from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
 import { createAnswerTap } from './answer-tap.ts';
@@ -73,7 +73,7 @@ interface TurnRefusal {
 }
 
 /** Requests that spend nothing. */
-const FREE = [/^(?:GET|HEAD) .*\/models(?:\/[^/]+)?$/, /^POST .*\/messages\/count_tokens$/, /^POST .*:countTokens$/];
+const FREE = [/^(?:GET|HEAD) .*\/models(?:\/[^/:]+)?$/, /^POST .*\/messages\/count_tokens$/, /^POST .*:countTokens$/];
 const MOST_KNOWN = 1_000;
 const MOST_LEFT = 16;
 
@@ -129,17 +129,18 @@ export function createMeter({ edge, machine, prices = {}, kept, log }: MeterPort
     close: edge.close,
   };
 
-  function openTurn({ assignment, session, limited }: TurnToMeter, calls: CallLog, refusalStatus: number) {
+  function openTurn({ row, assignment, session, limited }: TurnToMeter, calls: CallLog, refusalStatus: number) {
     const over = new AbortController();
     const refused = Promise.withResolvers<TurnRefusal>();
     let refusal: TurnRefusal | undefined;
     const pending = new Set<Promise<void>>();
+    const { run, node, attempt } = assignment;
+    const assignmentFields = { run, node, attempt };
 
     async function refuse(why: Omit<TurnRefusal, 'at'>, of: CallOfModel): Promise<void> {
       if (refusal !== undefined) return;
       refusal = { ...why, at: machine.clock.now() };
-      const { run, node, attempt } = assignment;
-      log('a call was refused at a limit', { run, node, attempt, why: why.reason });
+      log('a call was refused at a limit', { ...assignmentFields, why: why.reason });
       await calls.refused({ ...of, reason: why.reason });
       refused.resolve(refusal);
     }
@@ -155,22 +156,27 @@ export function createMeter({ edge, machine, prices = {}, kept, log }: MeterPort
       const wire = found?.wire ?? wires[access.wire];
       if (refusal !== undefined || over.signal.aborted) return answerOf(wire);
       if (found === undefined) {
-        if (FREE.some(free => free.test(`${method} ${path}`))) return { kind: 'pass' };
-        log('a call that the meter cannot count was refused', { ...assignment, method, path });
+        const isFree = FREE.some(free => free.test(`${method} ${path}`)) && (method === 'POST' || body.length === 0);
+        if (isFree) return { kind: 'pass' };
+        log('a call that the meter cannot count was refused', { ...assignmentFields, method, path });
         return { kind: 'refuse', status: 403, body: wire.refusal(403, UNCOUNTED) };
       }
       const data = requestBody(body, headers['content-encoding']);
+      const output = data && (wire.maxOutput(data) ?? DEFAULT_OUTPUT) * Math.max(1, wire.answers(data));
+      if (data === undefined || output === undefined || !Number.isSafeInteger(output)) {
+        log('a call that the meter cannot count was refused', { ...assignmentFields, method, path });
+        return { kind: 'refuse', status: 400, body: wire.refusal(400, UNREADABLE) };
+      }
       const model = found.model ?? name(member(data, 'model')) ?? 'unknown';
       const called: ModelName = { provider: access.provider, model };
       const id = `model/${machine.ids.mint()}`;
-      const of: CallOfModel = { call: id, ...called };
+      const of: CallOfModel = { call: id, ...called, subagent: subagentOf(row.meter?.subagents, headers) };
       const price = priceOf(called, prices) ?? priceOf(called, LIST_PRICES);
       if (price === undefined && limited.cost) {
         await refuse({ code: 'price-unknown', reason: priceUnknown(called) }, of);
         return answerOf(wire);
       }
-      const input = data === undefined ? Math.ceil(body.length / 3) : estimateInput(data);
-      const output = (data && wire.maxOutput(data)) ?? DEFAULT_OUTPUT;
+      const input = estimateInput(data);
       const estimate = callEstimate(input, output, price);
       const admission = await session.admit(called, estimate);
       if (admission.kind === 'stop') {
@@ -198,7 +204,12 @@ export function createMeter({ edge, machine, prices = {}, kept, log }: MeterPort
         isDone();
         throw thrown;
       }
-      const keeping = data && kept?.request(assignment.run, data).catch(() => undefined);
+      let keeping: Promise<Digest | undefined> | undefined;
+      /** Takes time that neither the request nor the first byte of its answer waits for. */
+      const keep = () => {
+        keeping ??= kept?.request(assignment.run, data).catch(() => undefined);
+        return keeping;
+      };
       let status: number | undefined;
       let report: CallReport | undefined;
       let tap: ReturnType<typeof createAnswerTap> | undefined;
@@ -214,7 +225,10 @@ export function createMeter({ edge, machine, prices = {}, kept, log }: MeterPort
           tap = createAnswerTap(wire, isEvents(head) ? 'events' : 'json', kept === undefined ? 0 : KEPT_ANSWER);
           sent = sentTap(tap, head['content-encoding']);
         },
-        take: chunk => sent?.take(chunk) ?? false,
+        take(chunk) {
+          if (keeping === undefined) setImmediate(keep);
+          return sent?.take(chunk) ?? false;
+        },
         settle: how => (settling ??= settled(how)),
       };
       async function settled(how: CallEnd): Promise<void> {
@@ -228,7 +242,7 @@ export function createMeter({ edge, machine, prices = {}, kept, log }: MeterPort
           const usage = spent?.usage ?? (lost ? inputOnly(input, price) : undefined);
           const unknown = spent?.unknown ?? (lost ? (['input', 'output'] as const) : []);
           const answer = tap && (await kept?.answer(assignment.run, tap.text()).catch(() => undefined));
-          const contents = { request: await keeping, answer };
+          const contents = { request: await keep(), answer };
           await calls.ended({ ...of, outcome, status, unknown, ...contents }, usage && { ...called, ...usage, wallMs });
           release(how === 'ended' ? report : undefined);
         } finally {
@@ -251,7 +265,23 @@ export function createMeter({ edge, machine, prices = {}, kept, log }: MeterPort
   }
 }
 
+const UNREADABLE =
+  'Signalbox: this request cannot be counted, so it is not passed on. Its body must be one JSON object, and its limits whole numbers.';
 const UNCOUNTED = 'Signalbox: this request cannot be counted, so it is not passed on.';
+
+/** Whose call a request is, by its headers. They are the agent's word, which nothing else depends on. */
+function subagentOf(
+  told: NonNullable<AgentRow['meter']>['subagents'],
+  headers: AgentRequest['headers'],
+): CallOfModel['subagent'] {
+  if (told === undefined) return undefined;
+  const of = (header: string | undefined) => (header === undefined ? undefined : shortName(headers[header]));
+  const id = of(told.id);
+  const [parent, kind] = [of(told.parent), of(told.kind)];
+  return id === undefined ? null : { id, ...(parent && { parent }), ...(kind && { kind }) };
+}
+
+const shortName = (given: string | undefined) => (/^[\w.:/@-]{1,128}$/.test(given ?? '') ? given : undefined);
 
 function priceUnknown({ provider, model }: ModelName): string {
   return `No price is known of ${provider}:${model}, in a run that limits its cost.`;

@@ -1,10 +1,16 @@
-import type { RunId } from '@signalbox/model';
-import { type Allowance, type Budgeted, type CallEstimate, checkRoom, type StopVerdict } from '@signalbox/runs';
+import {
+  type Allowance,
+  type Budgeted,
+  budgetKey,
+  type CallEstimate,
+  checkRoom,
+  type StopVerdict,
+} from '@signalbox/runs';
 
 /**
- * What calls under way may still spend, by run.
+ * What calls under way may still spend, by run and ceiling.
  *
- * 1. A call is reserved in its run and in every run above it, before it is sent, and released once its spending is committed: at any moment
+ * 1. A call is reserved in its run, in every run above it and in every ceiling over them, before it is sent, and released once its spending is committed: at any moment
  *    spent and reserved together are within every limit.
  * 2. A call that fits only if others spend less than they may waits for them. One that would not fit alone is stopped.
  * 3. Nothing of it is durable: what a process reserved that died is counted when its calls are found.
@@ -16,8 +22,10 @@ export interface Reservations {
     wanted: CallEstimate,
     signal: AbortSignal,
   ): Promise<Reserved | undefined>;
-  /** What is reserved in a run. */
-  held(run: RunId): CallEstimate;
+  /** What is reserved in a run or a ceiling, by its `budgetKey`. */
+  held(key: string): CallEstimate;
+  /** Limits may have changed: calls that wait look again. */
+  wake(): void;
 }
 
 export type Reserved =
@@ -27,28 +35,28 @@ export type Reserved =
 const NOTHING: CallEstimate = { tokens: 0, costMicroUsd: 0 };
 
 export function createReservations(): Reservations {
-  const reserved = new Map<RunId, Set<CallEstimate>>();
+  const reserved = new Map<string, Set<CallEstimate>>();
   const waiting = new Set<() => void>();
   /** Counts releases: spending that was read before one may lack what it settled. */
   let releases = 0;
 
-  const held = (run: RunId): CallEstimate => {
+  const held = (key: string): CallEstimate => {
     let sum = NOTHING;
-    for (const { tokens, costMicroUsd = 0 } of reserved.get(run) ?? [])
+    for (const { tokens, costMicroUsd = 0 } of reserved.get(key) ?? [])
       sum = { tokens: sum.tokens + tokens, costMicroUsd: (sum.costMicroUsd ?? 0) + costMicroUsd };
     return sum;
   };
 
-  function hold(runs: readonly RunId[], wanted: CallEstimate): () => void {
+  function hold(keys: readonly string[], wanted: CallEstimate): () => void {
     const own = { ...wanted };
-    for (const run of runs) {
-      const calls = reserved.get(run) ?? new Set();
-      reserved.set(run, calls.add(own));
+    for (const key of keys) {
+      const calls = reserved.get(key) ?? new Set();
+      reserved.set(key, calls.add(own));
     }
     return () => {
-      for (const run of runs) {
-        const calls = reserved.get(run);
-        if (calls?.delete(own) === true && calls.size === 0) reserved.delete(run);
+      for (const key of keys) {
+        const calls = reserved.get(key);
+        if (calls?.delete(own) === true && calls.size === 0) reserved.delete(key);
       }
       releases++;
       for (const wake of [...waiting]) wake();
@@ -79,6 +87,9 @@ export function createReservations(): Reservations {
 
   return {
     held,
+    wake() {
+      for (const wake of [...waiting]) wake();
+    },
     async reserve(pathOf, wanted, signal) {
       for (;;) {
         if (signal.aborted) return undefined;
@@ -86,7 +97,7 @@ export function createReservations(): Reservations {
         const path = await pathOf();
         if (before !== releases) continue;
         const verdict = checkRoom(
-          path.map(one => ({ ...one, reserved: held(one.run) })),
+          path.map(one => ({ ...one, reserved: held(budgetKey(one)) })),
           wanted,
         );
         if (verdict.kind === 'stop') return verdict;
@@ -94,10 +105,7 @@ export function createReservations(): Reservations {
           await released(signal);
           continue;
         }
-        const release = hold(
-          path.map(({ run }) => run),
-          within(wanted, verdict.left),
-        );
+        const release = hold(path.map(budgetKey), within(wanted, verdict.left));
         return { ...verdict, release };
       }
     },

@@ -44,7 +44,21 @@ export interface SettingsOptions {
 }
 
 /** The parts of the configuration that are in use. */
-const KNOWN_PARTS: readonly string[] = ['retention', 'logs', 'secrets', 'commands', 'plans', 'workflows', 'editor'];
+const KNOWN_PARTS: readonly string[] = [
+  'agents',
+  'commands',
+  'editor',
+  'fleet',
+  'limits',
+  'logs',
+  'meter',
+  'notify',
+  'plans',
+  'retention',
+  'secrets',
+  'telemetry',
+  'workflows',
+];
 
 export function openSettings(options: SettingsOptions): SettingsDesk {
   const { dataDirectory, env, clock, providers } = options;

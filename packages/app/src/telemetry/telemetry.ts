@@ -8,7 +8,7 @@ import { createOtlpExporter } from './otlp-exporter.ts';
 import { createSpans } from './spans.ts';
 
 /** `telemetry` of the data directory's configuration. Without it, nothing is sent. */
-const telemetrySettings = z.strictObject({
+export const telemetryPart = z.strictObject({
   /** An OTLP collector that takes JSON over HTTP, such as `http://127.0.0.1:4318`. */
   endpoint: z.url({ protocol: /^https?$/ }),
 });
@@ -25,7 +25,7 @@ export interface TelemetryOptions {
 /** Sends spans and metrics of runs to a collector, if one is configured. */
 export function openTelemetry(options: TelemetryOptions): { close(): Promise<void> } | undefined {
   const { dataDirectory, env, feed, machine, warn } = options;
-  const settings = readConfigPart(dataDirectory, 'telemetry', telemetrySettings);
+  const settings = readConfigPart(dataDirectory, 'telemetry', telemetryPart);
   if (!settings.ok) warn(`config.json cannot be used: ${settings.error}`);
   if (!settings.ok || settings.value === undefined) return undefined;
   const exporter = createOtlpExporter({

@@ -23,7 +23,7 @@ import { createTrust } from '../host/foreign-plan.ts';
 import { createHostExecutor } from '../host/host-executor.ts';
 import { createRaise } from '../host/raise-limits.ts';
 import { createRunActs } from '../host/run-acts.ts';
-import { stopVerdict } from '../host/run-budget.ts';
+import { createRunBudget } from '../host/run-budget.ts';
 import type { RunHost } from '../host/run-host.ts';
 import type { Machine } from '../machine.ts';
 import { createReservations } from '../meter/reservations.ts';
@@ -113,6 +113,7 @@ export function openTestWorld(options: TestWorldOptions): TestWorld {
     const commit = commitOf(own);
     const store = { ...runs, ...commit };
     const decisions = createDecisionDesk({ commit, reader: runs, machine });
+    const budget = createRunBudget({ reader: runs, clock });
     const threads = {
       command: async (asked: RunId, command: Parameters<typeof obey>[1]) => {
         const live = own.lives.get(asked);
@@ -123,7 +124,7 @@ export function openTestWorld(options: TestWorldOptions): TestWorld {
         ok(own.lives.get(asked)?.signalFault(name, payload) ?? signalFault(options.current(), name, payload)),
     };
     const finished = (asked: RunId) => (asked === run && own.end === undefined ? own.finished : undefined);
-    const raise = createRaise({ store, machine, threads, decisions, finished });
+    const raise = createRaise({ store, machine, threads, decisions, budget, finished });
     const base = { store, machine, threads, decisions, options: { resumeOnAnswer: true } };
     const act: RunHost['act'] = createRunActs({
       ...{ store, machine, threads, finished, resume },
@@ -133,7 +134,7 @@ export function openTestWorld(options: TestWorldOptions): TestWorld {
     });
     const { answer } = createAnswers(base, { raise, finished, stop: (...args) => act(...args), resume });
     const executor = createHostExecutor({
-      ...{ commit, reader: runs, machine, decisions },
+      ...{ commit, reader: runs, machine, decisions, budget },
       inbox: createAgentInbox({ commit, reader: runs, machine }),
       rateLimits: createRateLimitDesk(machine),
       reservations: createReservations(),
@@ -162,7 +163,7 @@ export function openTestWorld(options: TestWorldOptions): TestWorld {
         allow: executor.allow,
         timeOver: executor.timeOver,
       },
-      mayStart: asked => stopVerdict(runs, asked, clock),
+      mayStart: asked => createRunBudget({ reader: runs, clock }).verdict(asked),
       onRun(child, childLive) {
         own.lives.set(child, childLive);
         const forget = () => void own.lives.delete(child);

@@ -13,6 +13,7 @@ import { RunCard } from '../run/run-card.tsx';
 import { RunHead } from '../run/run-head.tsx';
 import { isCollected } from '../run/run-notes.ts';
 import { type FrameTab, frameTabs, type RunPlace } from '../run/run-place.ts';
+import { SpendTab } from '../run/spend-tab.tsx';
 import { sumOf } from '../run/spending.ts';
 import { StateTab } from '../run/state-tab.tsx';
 import { ThenTab } from '../run/then-tab.tsx';
@@ -204,6 +205,15 @@ function OneRun({ run }: { readonly run: RunId }) {
                   frame={frame === undefined ? undefined : (view.frame ?? frame)}
                 />
               )}
+              {tab === 'spend' && (
+                <SpendTab
+                  run={run}
+                  hasEnded={summary.record.endedAt !== undefined}
+                  version={summary.record.updatedAt}
+                  node={current}
+                  onCurrent={lookAt}
+                />
+              )}
               {tab === 'files' && <FilesTab run={run} frame={view.frame} version={summary.record.updatedAt} />}
               {tab === 'artifacts' && <ArtifactsTab run={run} version={summary.record.updatedAt} />}
             </Tabs.Content>
@@ -238,6 +248,7 @@ const tabWords: Record<FrameTab, string> = {
   plan: 'Plan',
   state: 'State',
   events: 'Events',
+  spend: 'Spend',
   files: 'Files',
   artifacts: 'Artifacts',
 };

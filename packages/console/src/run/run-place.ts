@@ -10,7 +10,17 @@ export interface RunPlace {
   readonly look?: InspectorTab;
 }
 
-export const frameTabs = ['now', 'transcript', 'time', 'plan', 'state', 'events', 'files', 'artifacts'] as const;
+export const frameTabs = [
+  'now',
+  'transcript',
+  'time',
+  'plan',
+  'state',
+  'events',
+  'spend',
+  'files',
+  'artifacts',
+] as const;
 export type FrameTab = (typeof frameTabs)[number];
 
 export const inspectorTabs = ['summary', 'input', 'output', 'tools', 'logs', 'json', 'definition'] as const;

@@ -8,9 +8,10 @@ import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { Panel } from '../shell/panel.tsx';
 import { many } from '../story/words.ts';
 import { Agents } from './agents.tsx';
+import { Limits } from './limits.tsx';
 import { Users } from './users.tsx';
 
-/** The server's settings. They are changed in their files, and only shown here. */
+/** The server's settings. Most are changed in their files, and only shown here. */
 export function ServerSettings() {
   const client = useClient();
   const { data, error, refetch, isFetching } = useRead(['settings'], () => client.settings(), { keeps: true });
@@ -37,6 +38,7 @@ export function ServerSettings() {
       )}
       <Configuration settings={data} />
       <ProviderKeys settings={data} />
+      <Limits role={data.user.role} />
       <Agents role={data.user.role} />
       <ToolPolicies settings={data} />
       <Retention settings={data} />

@@ -24,6 +24,7 @@ import {
 import { checkpointList, forkedRun, lineage, rollbackReport, undoReport } from './forks.ts';
 import { health } from './health.ts';
 import { chunkList, eventList, frameList, frameState, taskList, transitionList } from './history.ts';
+import { limitsView } from './limits.ts';
 import { nodeInput } from './node-input.ts';
 import { planDescription, planFiles, planList } from './plans.ts';
 import { providerList } from './providers.ts';
@@ -94,6 +95,7 @@ export const answers = {
   SessionList: sessionList,
   SavedWorkflow: savedWorkflow,
   Settings: settings,
+  Limits: limitsView,
   ModelCall: modelCall,
   RunSpend: runSpend,
   SpendingList: spendingList,

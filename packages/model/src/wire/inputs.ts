@@ -17,6 +17,7 @@ import {
   spawnBody,
 } from './fleet.ts';
 import { editBody, forkBody, rerunBody, retryBody, rollbackBody, undoBody } from './forks.ts';
+import { limitsChange } from './limits.ts';
 import { planFileQuery, plansQuery } from './plans.ts';
 import { redactionBody } from './redaction.ts';
 import {
@@ -62,6 +63,7 @@ export const bodies = {
   GapAnswer: gapAnswerBody,
   Import: importBody,
   Kill: killBody,
+  LimitsChange: limitsChange,
   Redaction: redactionBody,
   ReleaseBrake: releaseBody,
   Replay: replayBody,

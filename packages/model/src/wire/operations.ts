@@ -127,6 +127,9 @@ export const operations = {
   collect: { route: 'POST /api/gc', needs: 'operator', input: 'Collect', answer: 'CollectReport', summary: 'Collect runs by the retention rules' },
 
   settings: { route: 'GET /api/settings', needs: 'viewer', answer: 'Settings', summary: 'Settings: desired and applied values' },
+  limits: { route: 'GET /api/limits', needs: 'viewer', answer: 'Limits', summary: 'Limits of new runs, of days and of projects, with what was spent and which runs wait' },
+  // Whoever may change them decides what is paid for.
+  changeLimits: { route: 'PATCH /api/limits', needs: 'owner', input: 'LimitsChange', answer: 'Limits', summary: 'Change a limit in the configuration; runs that wait for it go on if they can' },
   agents: { route: 'GET /api/installed-agents', needs: 'viewer', answer: 'AgentList', summary: 'Agents of other vendors: what is installed, what was found when it was checked, what is under way' },
   // Software is the owner's; starting an agent is what any run does.
   addAgent: { route: 'POST /api/installed-agents/:agent/add', needs: 'owner', input: 'Empty', answer: 'Agent', summary: 'Begin to install an agent at its pinned version in the data directory' },

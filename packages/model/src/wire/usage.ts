@@ -32,6 +32,8 @@ export const spendingQuery = z.strictObject({
   limit: pageLimit(1000),
 });
 
+const subagent = z.object({ id: text, parent: text.optional(), kind: text.optional() });
+
 /** A call of a model through the meter. */
 const wireModelCall = z.object({
   call: text,
@@ -39,6 +41,8 @@ const wireModelCall = z.object({
   task: text,
   provider: text,
   model: text,
+  /** As its agent names it; `null` for a call of the agent itself, absent if nothing tells. */
+  subagent: subagent.nullable().optional(),
   at: timestamp,
   endedAt: timestamp.optional(),
   /** `refused`: by the provider. `lost`: our process died while it was under way. */
@@ -49,6 +53,8 @@ const wireModelCall = z.object({
   /** What the provider did not tell: it is estimated. */
   unknown: z.array(z.enum(['input', 'output', 'cost'])).readonly(),
   reason: text.optional(),
+  /** From the refusal to the end of its node. */
+  endedAfterMs: count.optional(),
 });
 export type WireModelCall = z.infer<typeof wireModelCall>;
 
@@ -66,6 +72,16 @@ export const runSpend = z.object({
   }),
   total: wireSpending.omit({ day: true, provider: true, model: true, directory: true }),
   nodes: z.array(z.object({ node: text, models: z.array(wireSpending).readonly() })).readonly(),
+  /** By subagent, of agents that tell their calls apart; `null` is the agent itself. */
+  subagents: z
+    .array(
+      z.object({
+        node: text,
+        subagent: subagent.nullable(),
+        ...{ calls: count, inputTokens: count, outputTokens: count, cachedTokens: count, costMicroUsd: count },
+      }),
+    )
+    .readonly(),
   /** The latest ones, oldest first. */
   calls: z.array(wireModelCall).readonly(),
   callsInAll: count,

@@ -1,5 +1,6 @@
 import type { Digest, Json, JsonObject, Resolution, RunId } from '@signalbox/model';
 import type { DecisionKind } from '../decisions/decision.ts';
+import type { SubagentOfCall } from '../events/internal-event.ts';
 import type { NodeKey, TaskId } from '../ids.ts';
 import type { CallReport } from '../rate-limits/model-standing.ts';
 import type { ModelName } from '../rate-limits/rate-limits.ts';
@@ -117,6 +118,8 @@ export interface CallLog {
 /** A call of a model. `call` is unique in its task. */
 export interface CallOfModel extends ModelName {
   readonly call: string;
+  /** The subagent that makes it; `null` if the agent itself does, undefined if nobody knows. */
+  readonly subagent?: SubagentOfCall | null | undefined;
 }
 
 /** With the tokens and the cost that it may take. */

@@ -42,8 +42,19 @@ const laterVersion = z.int().min(2);
 const taskFields = { task: taskId, node: nodeKey, iteration: z.int().nonnegative(), attempt: z.int().positive() };
 const handlerFields = { node: nodeKey, handler: text.min(1), frame: frameIndex, task: taskId.optional() };
 const callFields = { call: text.min(1), tool: text, node: nodeKey, task: taskId };
+/** As its agent names it. */
+const subagentOfCall = z.strictObject({
+  id: text.min(1).max(128),
+  parent: text.min(1).max(128).optional(),
+  kind: text.min(1).max(128).optional(),
+});
+export type SubagentOfCall = z.infer<typeof subagentOfCall>;
 /** A call of a model through the meter. */
-const modelFields = { call: text.min(1), node: nodeKey, task: taskId, provider: text.min(1), model: text.min(1) };
+const modelFields = {
+  ...{ call: text.min(1), node: nodeKey, task: taskId, provider: text.min(1), model: text.min(1) },
+  /** Whose call it is, if its agent tells the calls of its subagents apart; `null` is its own. */
+  subagent: subagentOfCall.nullable().optional(),
+};
 const effectFields = { node: nodeKey, effect: text.min(1), frame: frameIndex };
 
 /**

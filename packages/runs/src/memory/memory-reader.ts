@@ -163,6 +163,13 @@ export function memoryReader(runs: ReadonlyMap<RunId, KeptRun>): RunReader {
               .map(each => spendingOfCall(each, record.workingDirectory)),
           ),
       ),
+    spentByRun: async since =>
+      [...runs.values()].flatMap(({ record, usage }) => {
+        const calls = [...usage.values()].filter(({ at }) => at >= since);
+        const sum = calls.reduce(addUsage, NO_USAGE);
+        const tokens = sum.inputTokens + sum.outputTokens;
+        return calls.length === 0 ? [] : [{ run: record.id, tokens, costMicroUsd: sum.costMicroUsd }];
+      }),
   };
 }
 

@@ -12,6 +12,12 @@ export interface Spending extends UsageTotal {
   readonly directory?: string | undefined;
 }
 
+export interface RunSpent {
+  readonly run: RunId;
+  readonly tokens: number;
+  readonly costMicroUsd: number;
+}
+
 export interface SpendingFilter {
   /** Calls of this run, without those of its sub-plans. */
   readonly run?: RunId;

@@ -1,7 +1,7 @@
 import type { RunId } from '@signalbox/model';
 import { describe, expect, it } from 'vitest';
 import { freshId } from '../../test/builders.ts';
-import { addUsage, type Budgeted, checkRoom, checkStop, NO_USAGE } from './stop-check.ts';
+import { addUsage, type Budgeted, budgetKey, checkRoom, checkStop, NO_USAGE } from './stop-check.ts';
 
 const [child, parent] = [freshId<RunId>(), freshId<RunId>()];
 const budget = (fields: Partial<Budgeted>): Budgeted => ({
@@ -81,6 +81,24 @@ describe('the stop conditions', () => {
     expect(room(0, 101)).toMatchObject({
       ...{ kind: 'stop', run: parent, condition: 'tokens' },
       reached: { name: 'maxTotalTokens', allowed: 200, used: 100, wanted: 101 },
+    });
+  });
+
+  it('[L321] check a ceiling like a run above, name it, and reserve in it under one key for all days', () => {
+    const over = budget({ ceiling: { scope: 'day', day: '2026-01-02' }, limits: { maxTotalTokens: 100 }, spent });
+    expect(checkStop([budget({}), over])).toMatchObject({
+      ...{ kind: 'stop', run: child },
+      reason: 'All runs together used 100 of the 100 tokens for 2026-01-02 (UTC).',
+      reached: { ceiling: { scope: 'day' }, allowed: 100 },
+    });
+    const project = budget({ ceiling: { scope: 'project', directory: '/a' }, limits: { maxTotalTokens: 150 }, spent });
+    expect(checkRoom([{ ...project, reserved: { tokens: 40 } }], { tokens: 20 })).toEqual({ kind: 'wait' });
+    const keys = ['2026-01-02', '2026-01-03'].map(day => budgetKey({ run: child, ceiling: { scope: 'day', day } }));
+    expect(new Set(keys).size).toBe(1);
+    expect(budgetKey(project)).not.toBe(budgetKey({ run: child }));
+    expect(checkStop([budget({ fault: 'They are unknown.' })])).toMatchObject({
+      kind: 'stop',
+      reason: 'They are unknown.',
     });
   });
 

@@ -24,15 +24,25 @@ export function addUsage(total: UsageTotal, part: UsageTotal | UsageRecord): Usa
   };
 }
 
-/** One run on the path from the caller to the root of its tree. */
+/** What a limit over more than one run is about: a day in UTC, a project, or a project on a day. */
+export type Ceiling =
+  | { readonly scope: 'day'; readonly day: string }
+  | { readonly scope: 'project'; readonly directory: string }
+  | { readonly scope: 'project-day'; readonly directory: string; readonly day: string };
+
+/** One run on the path from the caller to the root of its tree, or a ceiling over that root. */
 export interface Budgeted {
+  /** Of a ceiling: the root. */
   readonly run: RunId;
+  readonly ceiling?: Ceiling | undefined;
   readonly limits: StopConditions;
   /** Spending of the run and all its descendants; undefined if unknown. */
   readonly spent: UsageTotal | undefined;
   /** Since the run was started. */
   readonly elapsedMs: number | undefined;
   readonly stopRequested: boolean;
+  /** Why its limits are unknown: nothing is let through. */
+  readonly fault?: string | undefined;
 }
 
 /** The most that a call may spend. */
@@ -55,7 +65,7 @@ export type StopVerdict =
       readonly reached?: ReachedLimit;
     };
 
-type StopCondition = 'stop_requested' | 'wall_clock' | 'tokens' | 'tool_calls' | 'cost';
+type StopCondition = 'stop_requested' | 'unknown' | 'wall_clock' | 'tokens' | 'tool_calls' | 'cost';
 
 /** What may still be spent, over the run and its ancestors; unlimited amounts are absent. */
 export interface Allowance {
@@ -65,6 +75,8 @@ export interface Allowance {
 
 export interface ReachedLimit {
   readonly name: LimitName;
+  /** Absent for a limit of a run. */
+  readonly ceiling?: Ceiling;
   readonly allowed: number;
   /** Undefined if unknown. */
   readonly used?: number;
@@ -93,6 +105,7 @@ export function checkStop(path: readonly Budgeted[]): StopVerdict {
     if (budgeted.stopRequested) {
       return { kind: 'stop', run, condition: 'stop_requested', reason: `Run ${run} was asked to stop.` };
     }
+    if (budgeted.fault !== undefined) return { kind: 'stop', run, condition: 'unknown', reason: budgeted.fault };
     const tokens = spent && spent.inputTokens + spent.outputTokens;
     const checks: readonly Check[] = [
       { condition: 'wall_clock', name: 'maxWallClockMs', used: elapsedMs, unit: 'ms of wall clock' },
@@ -109,9 +122,9 @@ export function checkStop(path: readonly Budgeted[]): StopVerdict {
         continue;
       }
       const amount = used === undefined ? 'an unknown number' : String(used);
-      const reason = `Run ${run} used ${amount} of its ${allowed} ${unit}.`;
+      const reason = `${usedWords(budgeted, amount, allowed, unit)}.`;
       const known = used === undefined || Number.isNaN(used) ? {} : { used };
-      return { kind: 'stop', run, condition, reason, reached: { name, allowed, ...known } };
+      return { kind: 'stop', run, condition, reason, reached: { name, ...ceilingOf(budgeted), allowed, ...known } };
     }
   }
   return Object.keys(left).length === 0 ? { kind: 'go' } : { kind: 'go', left };
@@ -134,7 +147,8 @@ export function checkRoom(
   if (verdict.kind === 'stop') return verdict;
   let { left } = verdict;
   let mustWait = false;
-  for (const { run, limits, spent, reserved } of path) {
+  for (const budgeted of path) {
+    const { run, limits, spent, reserved } = budgeted;
     const checks = [
       {
         ...({ condition: 'tokens', name: 'maxTotalTokens', unit: 'tokens' } as const),
@@ -154,9 +168,10 @@ export function checkRoom(
       if (allowed === undefined) continue;
       if (used + more > allowed) {
         const amount = Number.isFinite(more) ? String(more) : 'an unknown number';
-        const reason = `Run ${run} used ${used} of its ${allowed} ${unit}, and the next call may take ${amount}.`;
+        const reason = `${usedWords(budgeted, String(used), allowed, unit)}, and the next call may take ${amount}.`;
         const known = Number.isFinite(more) ? { wanted: more } : {};
-        return { kind: 'stop', run, condition, reason, reached: { name, allowed, used, ...known } };
+        const reached = { name, ...ceilingOf(budgeted), allowed, used, ...known };
+        return { kind: 'stop', run, condition, reason, reached };
       }
       if (used + held + more > allowed) mustWait = true;
       left = allowance(left ?? {}, condition, allowed - used - held);
@@ -164,6 +179,30 @@ export function checkRoom(
   }
   if (mustWait) return { kind: 'wait' };
   return left === undefined ? { kind: 'go' } : { kind: 'go', left };
+}
+
+function usedWords({ run, ceiling }: Budgeted, used: string, allowed: number, unit: string): string {
+  switch (ceiling?.scope) {
+    case undefined:
+      return `Run ${run} used ${used} of its ${allowed} ${unit}`;
+    case 'day':
+      return `All runs together used ${used} of the ${allowed} ${unit} for ${ceiling.day} (UTC)`;
+    case 'project':
+      return `Project ${ceiling.directory} used ${used} of its ${allowed} ${unit}`;
+    case 'project-day':
+      return `Project ${ceiling.directory} used ${used} of its ${allowed} ${unit} for ${ceiling.day} (UTC)`;
+  }
+}
+
+const ceilingOf = ({ ceiling }: Budgeted) => (ceiling === undefined ? {} : { ceiling });
+
+/**
+ * Identifies what calls reserve in. A ceiling of a day has one key for all days: what is reserved before midnight may be spent after it, and so
+ * stands in the way of both.
+ */
+export function budgetKey({ run, ceiling }: Pick<Budgeted, 'run' | 'ceiling'>): string {
+  if (ceiling === undefined) return run;
+  return ceiling.scope === 'day' ? 'day' : `${ceiling.scope} ${ceiling.directory}`;
 }
 
 /** The smallest allowance on the path to the root. */

@@ -248,6 +248,12 @@ export function describeRows(name: string, open: () => RunStore): void {
         ['2026-01-02', undefined, undefined, 1, 7],
       ]);
       expect(await store.spending({ run: freshId<RunId>() })).toEqual([]);
+      const byRun = await store.spentByRun(since);
+      const tokens = 3 * (spent('', '2026-01-02').inputTokens + spent('', '2026-01-02').outputTokens);
+      expect(byRun.toSorted((a, b) => a.costMicroUsd - b.costMicroUsd)).toEqual([
+        { run: anywhere.run, tokens: tokens / 3, costMicroUsd: 7 },
+        { run: here.run, tokens, costMicroUsd: 21 },
+      ]);
     });
   });
 

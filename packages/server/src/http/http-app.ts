@@ -25,7 +25,7 @@ import { historyHandlers } from '../routes/history.ts';
 import { inspectionHandlers } from '../routes/inspection.ts';
 import { retentionHandlers } from '../routes/retention.ts';
 import { runHandlers } from '../routes/runs.ts';
-import { loginHandlers, metricsHandlers, serverHandlers, settingsHandlers } from '../routes/server.ts';
+import { limitHandlers, loginHandlers, metricsHandlers, serverHandlers, settingsHandlers } from '../routes/server.ts';
 import { sessionHandlers, sessionStarts, workflowHandlers } from '../routes/sessions.ts';
 import { userHandlers } from '../routes/users.ts';
 import { refuse } from './answer.ts';
@@ -101,6 +101,7 @@ function servedBy(
 ): Served {
   return {
     ...serverHandlers(host),
+    ...limitHandlers(host),
     ...loginHandlers(access.login),
     ...runHandlers(host, all),
     ...forkHandlers(host),

@@ -1,4 +1,5 @@
 import {
+  type ClientRequest,
   createServer,
   Agent as HttpAgent,
   request as httpRequest,
@@ -9,8 +10,10 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { MeterDoor, MeterEdge, MeteredCall, MeterPlace } from '@signalbox/app/host';
 import { errorCode } from './error-code.ts';
+import { quotesKey } from './quoted-key.ts';
 import { createBytePool, readBody } from './request-body.ts';
 import { headersOf, passedOn, presentedKey, withKey } from './request-headers.ts';
+import { overridesMethod, pathOf } from './request-target.ts';
 
 export interface MeterServerOptions {
   /** Called with whatever was thrown while a request was answered. */
@@ -22,6 +25,9 @@ export interface MeterServerOptions {
 const LOOPBACK = '127.0.0.1';
 /** The status of a call whose provider was not reached. */
 const UNREACHED = 502;
+/** How a connection ends that its other side closed. */
+const STALE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+const MOST_ERROR = 8 * 1024 * 1024;
 const HELD_BYTES = 256 * 1024 * 1024;
 
 /**
@@ -43,7 +49,9 @@ export function createMeterServer({
 
   async function listen(door: MeterDoor): Promise<MeterPlace> {
     let port = 0;
-    const server = createServer({ headersTimeout: 10_000, requestTimeout: 120_000 }, (request, response) => {
+    // Connections close with the attempt. One that closed for idling could do so just as the agent sends its next request.
+    const timeouts = { headersTimeout: 10_000, requestTimeout: 120_000, keepAliveTimeout: 0 };
+    const server = createServer(timeouts, (request, response) => {
       serve(request, response).catch(thrown => {
         onFault(thrown);
         response.destroy();
@@ -52,24 +60,27 @@ export function createMeterServer({
 
     async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const { method = 'GET', url = '/' } = request;
-      const at = new URL(url, `http://${LOOPBACK}`);
-      const asked = { method, path: at.pathname };
+      const path = pathOf(url);
+      const query = new URLSearchParams(url.slice(url.indexOf('?') + 1 || url.length));
+      const asked = { method, path: path ?? url.slice(0, 200).split('?', 1).join('') };
       const away = (status: number, why: string, key?: string) => {
         door.turnedAway(asked, why, key);
         refuse(response, status, { error: { type: 'permission_error', message: `Signalbox: ${why}` } });
       };
       if (request.headers.host !== `${LOOPBACK}:${port}` || request.headers.origin !== undefined)
         return away(403, 'this address is for agents that Signalbox started');
-      const key = presentedKey(request.headers, at.searchParams);
+      const key = presentedKey(request.headers, query);
       const holder = key === undefined ? undefined : door.holder(key);
       if (key === undefined || holder === undefined)
         return away(401, 'the key is missing or wrong, or its attempt has ended', key);
+      if (path === undefined || overridesMethod(request.headers, query))
+        return away(400, 'it cannot be told what is asked for: the path or the method has more than one reading');
       const body = await readBody(request, pool);
       if (body === undefined) return away(413, 'the request is too large');
       let sent = false;
       try {
         const headers = headersOf(request.headers);
-        const verdict = await holder.ask({ ...asked, headers, body: body.bytes });
+        const verdict = await holder.ask({ method, path, headers, body: body.bytes });
         if (verdict.kind === 'refuse') return refuse(response, verdict.status, verdict.body);
         const { call } = verdict;
         const target = new URL(holder.upstream + withKey(url, key, holder.real));
@@ -100,25 +111,19 @@ export function createMeterServer({
     return place;
   }
 
-  function pass({ request, response, target, call, key, real, bytes, done }: Passage): Promise<void> {
+  function pass(passage: Passage): Promise<void> {
+    const { request, response, target, call, key, real, bytes, done } = passage;
     const over = Promise.withResolvers<void>();
     const isSecure = target.protocol === 'https:';
-    const outgoing = (isSecure ? httpsRequest : httpRequest)(target, {
+    const options = {
       agent: agents[isSecure ? 'https:' : 'http:'],
       method: request.method ?? 'GET',
       headers: [...passedOn(request.rawHeaders, { host: target.host, key, real })],
       setHost: false,
-    });
+    };
+    let outgoing: ClientRequest;
     let isOver = false;
     let isConnected = false;
-    outgoing.once('socket', socket => {
-      isConnected = !socket.connecting;
-      // A connection that is used again has listeners of its own time only.
-      if (!isConnected)
-        socket.once('connect', () => {
-          isConnected = true;
-        });
-    });
     /** Counts what came, and ends both sides. */
     const cut = (): void => {
       if (isOver) return;
@@ -136,27 +141,17 @@ export function createMeterServer({
     response.once('close', () => {
       if (!response.writableFinished) cut();
     });
-    outgoing.once('error', cause => {
+
+    const answered = (answer: IncomingMessage): void => {
       done();
-      if (isOver || response.headersSent) return cut();
-      isOver = true;
-      const settled = call?.settle(isConnected ? 'cut' : 'unreached') ?? Promise.resolve();
-      settled.then(() => {
-        refuse(response, UNREACHED, {
-          error: { type: 'api_error', message: `Signalbox: the provider cannot be reached (${errorCode(cause)}).` },
-        });
-        over.resolve();
-      }, over.reject);
-    });
-    outgoing.once('finish', done);
-    outgoing.once('close', done);
-    outgoing.once('response', answer => {
-      call?.answered(answer.statusCode ?? 502, headersOf(answer.headers));
+      const status = answer.statusCode ?? 502;
+      call?.answered(status, headersOf(answer.headers));
       response.sendDate = false;
-      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [...passedOn(answer.rawHeaders)]);
-      // At once, and as the bytes that they are: to flush them alone, Node encodes them again.
-      response.write(Buffer.alloc(0));
-      flow(answer, response, call, cut).then(
+      const flowing =
+        status >= 400
+          ? passError(answer, passage, cut)
+          : flow(answer, response, call, cut, () => writeHead(answer, response));
+      flowing.then(
         () => {
           isOver = true;
           call?.signal.removeEventListener('abort', cut);
@@ -167,9 +162,49 @@ export function createMeterServer({
           over.reject(thrown);
         },
       );
-    });
+    };
+    const failed = (cause: unknown): void => {
+      done();
+      if (isOver || response.headersSent) {
+        cut();
+        return;
+      }
+      isOver = true;
+      const settled = call?.settle(isConnected ? 'cut' : 'unreached') ?? Promise.resolve();
+      settled.then(() => {
+        refuse(response, UNREACHED, {
+          error: { type: 'api_error', message: `Signalbox: the provider cannot be reached (${errorCode(cause)}).` },
+        });
+        over.resolve();
+      }, over.reject);
+    };
+    const send = (isAgain: boolean): void => {
+      // Again on a connection of its own: others of the pool may be as old.
+      const how = isAgain ? { ...options, agent: false as const } : options;
+      const sent = (isSecure ? httpsRequest : httpRequest)(target, how);
+      outgoing = sent;
+      let hasAnswer = () => false;
+      sent.once('socket', socket => {
+        const before = socket.bytesRead;
+        hasAnswer = () => socket.bytesRead > before;
+        isConnected = !socket.connecting;
+        // A connection that is used again has listeners of its own time only.
+        if (!isConnected)
+          socket.once('connect', () => {
+            isConnected = true;
+          });
+      });
+      sent.once('error', cause => {
+        // The provider closed an idle connection as the request was on its way: nothing of an answer came, so it was not taken up.
+        const isStale = sent.reusedSocket && STALE.has(errorCode(cause)) && !hasAnswer();
+        if (isStale && !isAgain && !isOver) return send(true);
+        failed(cause);
+      });
+      sent.once('response', answered);
+      sent.end(bytes);
+    };
+    send(false);
     if (call?.signal.aborted === true) cut();
-    outgoing.end(bytes);
     return over.promise;
   }
 
@@ -190,8 +225,40 @@ interface Passage {
   readonly key: string;
   readonly real: string;
   readonly bytes: Buffer;
-  /** The request is sent: its bytes are needed no more. */
+  /** The provider has begun to answer, or cannot: the bytes of the request are needed no more. */
   done(): void;
+}
+
+function writeHead(answer: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [...passedOn(answer.rawHeaders)]);
+  // At once, and as the bytes that they are: to flush them alone, Node encodes them again.
+  response.write(Buffer.alloc(0));
+}
+
+/** Errors are short and no streams. One that quotes the real key is not passed on: whoever asked must not read it. */
+async function passError(answer: IncomingMessage, { response, call, real }: Passage, cut: () => void): Promise<void> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const part of answer as AsyncIterable<Buffer>) {
+      length += part.length;
+      if (length > MOST_ERROR) return cut();
+      parts.push(part);
+    }
+  } catch {
+    return cut();
+  }
+  const body = Buffer.concat(parts);
+  await call?.settle('ended');
+  if (quotesKey(answer, body, real)) {
+    const message = 'Signalbox: the provider answered with an error that quotes the key, so it is not passed on.';
+    return refuse(response, answer.statusCode ?? UNREACHED, { error: { type: 'api_error', message } });
+  }
+  writeHead(answer, response);
+  await new Promise<void>(resolve => {
+    response.once('close', resolve);
+    response.end(body, resolve);
+  });
 }
 
 /**
@@ -203,7 +270,9 @@ function flow(
   response: ServerResponse,
   call: MeteredCall | undefined,
   cut: () => void,
+  begin: () => void,
 ): Promise<void> {
+  begin();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const isHeldBack = call !== undefined && !/^text\/event-stream/i.test(answer.headers['content-type'] ?? '');
   let held: Buffer | undefined;

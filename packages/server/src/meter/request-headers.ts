@@ -22,12 +22,21 @@ export function headersOf(headers: IncomingHttpHeaders): Readonly<Record<string,
   );
 }
 
-/** The path and query with the real key, if the agent's key is in it. */
-export function withKey(url: string, key: string, real: string): string {
-  return url.replace(key, encodeURIComponent(real));
+/** The path and query with the real key, if the agent's key is the parameter `key`. Nowhere else is it replaced: what is in another one may come back. */
+export function withKey(target: string, key: string, real: string): string {
+  const at = target.indexOf('?');
+  if (at < 0) return target;
+  const query = target
+    .slice(at + 1)
+    .split('&')
+    .map(part => (part === `key=${key}` ? `key=${encodeURIComponent(real)}` : part));
+  return `${target.slice(0, at)}?${query.join('&')}`;
 }
 
-/** Raw headers as they go out: the same names, values and order, but for those of the connection, the host and the key. */
+/**
+ * Raw headers as they go out: the same names, values and order, but for those of the connection, the host and the key. The key is replaced only in
+ * headers that hold keys: providers quote others in their answers.
+ */
 export function* passedOn(
   raw: readonly string[],
   replaced?: { readonly host: string; readonly key: string; readonly real: string },
@@ -38,6 +47,12 @@ export function* passedOn(
     if (OF_CONNECTION.has(lower)) continue;
     yield name;
     if (replaced === undefined) yield value;
-    else yield lower === 'host' ? replaced.host : value.replace(replaced.key, () => replaced.real);
+    else if (lower === 'host') yield replaced.host;
+    else yield KEYS.some(one => one === lower) ? withRealKey(value, replaced) : value;
   }
+}
+
+function withRealKey(value: string, { key, real }: { readonly key: string; readonly real: string }): string {
+  const scheme = /^Bearer\s+/i.exec(value)?.[0] ?? '';
+  return value.slice(scheme.length).trim() === key ? `${scheme}${real}` : value;
 }

@@ -1,5 +1,11 @@
 import { sourceJsonSchema } from '@signalbox/app/guided';
-import { type RunHost, type SettingsDesk, type Spending, spendingByProject } from '@signalbox/app/host';
+import {
+  type LimitScope,
+  type RunHost,
+  type SettingsDesk,
+  type Spending,
+  spendingByProject,
+} from '@signalbox/app/host';
 import { CONTRACT_VERSION, defined, ok } from '@signalbox/model';
 import manifest from '../../package.json' with { type: 'json' };
 import { OPERATOR } from '../access/access.ts';
@@ -34,6 +40,18 @@ export function serverHandlers(
       const filter = defined({ run, since });
       const spending = await spendingByProject(host.reader, filter);
       return listed('spending', pageOf(spending, { limit: MANY, ...asked }, keyOf));
+    },
+  };
+}
+
+/** Limits over more than one run. */
+export function limitHandlers({ limits }: Pick<RunHost, 'limits'>): Serving<'limits' | 'changeLimits'> {
+  return {
+    limits: async () => ok(await limits.read()),
+    changeLimits(_, { scope, directory, ...amounts }) {
+      // The schema says which scopes have a directory.
+      const of = (directory === undefined ? { scope } : { scope, directory }) as LimitScope;
+      return limits.change(of, amounts);
     },
   };
 }

@@ -49,11 +49,16 @@ function describeAmounts({ calls, inputTokens, outputTokens, cachedTokens, costM
   return `${counted}, ${inputTokens} tokens in${cached}, ${outputTokens} out, ${describeCost(costMicroUsd)}`;
 }
 
-function describeSpend({ total, limits, nodes, calls }: Spend): readonly string[] {
+function describeSpend({ total, limits, nodes, subagents, calls }: Spend): readonly string[] {
   const tokens = total.inputTokens + total.outputTokens;
   const { maxTotalTokens, maxCostMicroUsd } = limits;
   const rows = nodes.flatMap(({ node, models }) => [
     shown(node),
+    ...subagents.flatMap(({ node: of, subagent, ...amounts }) =>
+      of !== node || subagent === null
+        ? []
+        : [`  of this, subagent ${shown(subagent.kind ?? subagent.id)}: ${describeAmounts(amounts)}`],
+    ),
     ...models.map(
       ({ provider = '', model = '', ...amounts }) => `  ${shown(`${provider}:${model}`)}  ${describeAmounts(amounts)}`,
     ),
@@ -78,6 +83,8 @@ function describeOdd(calls: Spend['calls']): readonly string[] {
     const found = counts.get(outcome)?.length ?? 0;
     return found === 0 ? [] : [`${found} ${outcome}`];
   });
+  const ended = calls.flatMap(({ endedAfterMs }) => (endedAfterMs === undefined ? [] : [endedAfterMs]));
+  if (ended.length > 0) lines.push(`the node ended ${Math.max(...ended)} ms after a refusal at most`);
   const estimated = calls.filter(({ unknown }) => unknown.length > 0).length;
   if (estimated > 0) lines.push(`${estimated} estimated in part: the provider did not tell`);
   return lines.length === 0 ? [] : [`Calls: ${lines.join(', ')}`];

@@ -6,6 +6,7 @@ import { decisionsArtifactsUsage } from './0003-decisions-artifacts-usage.ts';
 import { streams } from './0004-streams.ts';
 import { projects } from './0005-projects.ts';
 import { listsOfRuns } from './0006-lists-of-runs.ts';
+import { usageByTime } from './0007-usage-by-time.ts';
 
 /** One step of the schema. Never edit a released step: add a new one. */
 export interface Migration {
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   streams,
   projects,
   listsOfRuns,
+  usageByTime,
 ];
 
 /** Databases from before the log have versions up to 6 and cannot be migrated: they lack the data. */

@@ -40,6 +40,7 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
   const artifactPage = database.prepare(ARTIFACT_PAGE);
   const usage = database.prepare(usageSql);
   const spending = database.prepare(SPENDING);
+  const spentByRun = database.prepare(SPENT_BY_RUN);
 
   /** -1 matches no run. */
   const numberOf = (run: RunId): number => known.get(run)?.n ?? Number(number.get(run)?.n ?? -1);
@@ -141,6 +142,12 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
           };
         }),
       ),
+    spentByRun: async since =>
+      spentByRun.all(since).map(row => ({
+        run: runOf(row),
+        tokens: Number(row.tokens),
+        costMicroUsd: Number(row.cost_micro_usd),
+      })),
   };
 }
 
@@ -163,6 +170,13 @@ const SPENDING = `
   from usage join runs on runs.n = usage.run
   where usage.at >= :since and (:run is null or runs.id = :run) and (:task is null or usage.task = :task)
   group by usage.run, day, provider, model`;
+
+/** Read before calls: all of it is in the index by time, which `+run` keeps the planner to. */
+export const SPENT_BY_RUN = `
+  select runs.id as run_id, tokens, cost_micro_usd from (
+    select run, sum(input_tokens + output_tokens) as tokens, sum(cost_micro_usd) as cost_micro_usd
+    from usage where at >= ? group by +run
+  ) join runs on runs.n = run`;
 
 /** The limit of an unbounded list. */
 const ALL = -1;

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
 import type { EchoCall, EchoSetup, EchoStep } from './echo-script.ts';
+import { searchForKey } from './key-search.ts';
 
 /**
  * An agent that speaks the Agent Client Protocol and does what the script in its prompt says, well or badly. It has no model, and shares
@@ -363,6 +364,9 @@ async function one(step: EchoStep, turn: Turn): Promise<void> {
       return;
     case 'variable':
       say(process.env[step.name] ?? 'not set');
+      return;
+    case 'search':
+      say(JSON.stringify(await searchForKey(step)));
       return;
     case 'homeRead':
       say(fs.readFileSync(path.join(process.env.HOME ?? '', step.file), 'utf8'));

@@ -63,6 +63,8 @@ export type EchoStep =
   | { readonly do: 'update'; readonly update: object; readonly session?: string }
   /** Says the value of a variable. */
   | { readonly do: 'variable'; readonly name: string }
+  /** Looks for a key in everything that it can read, and says where it is. */
+  | { readonly do: 'search'; readonly halves: readonly [string, string]; readonly directories: readonly string[] }
   /** Says what a file of its home holds. */
   | { readonly do: 'homeRead'; readonly file: string }
   /** Says what it was asked in this prompt. */

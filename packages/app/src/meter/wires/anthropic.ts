@@ -1,9 +1,10 @@
-import { count, known, name, objectAt, type Wire } from './wire.ts';
+import { count, known, most, name, objectAt, type Wire } from './wire.ts';
 
 /** Anthropic's Messages. Its input excludes what was read from a cache or written to one. */
 export const anthropic: Wire = {
   call: path => (/\/v1\/messages$/.test(path) ? {} : undefined),
-  maxOutput: body => count(body.max_tokens),
+  maxOutput: body => most(body.max_tokens),
+  answers: () => 1,
   told(before, data) {
     const message = objectAt(data, 'message') ?? data;
     const usage = objectAt(message, 'usage') ?? objectAt(data, 'usage');

@@ -1,6 +1,11 @@
-import { count, known, name, objectAt, type Wire } from './wire.ts';
+import type { JsonObject } from '@signalbox/model';
+import { count, known, member, most, name, objectAt, type Wire } from './wire.ts';
 
 const CALL = /\/models\/([^/:]+):(?:generateContent|streamGenerateContent)$/;
+
+/** Google reads either spelling of a name. */
+const settings = (body: JsonObject, ...names: readonly string[]) =>
+  ['generationConfig', 'generation_config'].flatMap(config => names.map(each => member(body, config, each)));
 
 /** Google's generateContent. Thoughts are output; a stream has no event that is known to be the last. */
 export const google: Wire = {
@@ -8,7 +13,8 @@ export const google: Wire = {
     const model = CALL.exec(path)?.[1];
     return model === undefined ? undefined : { model: decodeURIComponent(model) };
   },
-  maxOutput: body => count(objectAt(body, 'generationConfig')?.maxOutputTokens),
+  maxOutput: body => most(...settings(body, 'maxOutputTokens', 'max_output_tokens')),
+  answers: body => most(...settings(body, 'candidateCount', 'candidate_count')) ?? 1,
   told(before, data) {
     const usage = objectAt(data, 'usageMetadata');
     if (usage === undefined) return before;

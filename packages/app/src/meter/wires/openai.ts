@@ -1,5 +1,5 @@
 import type { JsonObject } from '@signalbox/model';
-import { count, known, member, name, objectAt, type Wire } from './wire.ts';
+import { count, known, member, most, name, objectAt, type Wire } from './wire.ts';
 
 const refusal = (status: number, message: string): JsonObject => {
   const type = TYPES[status] ?? 'invalid_request_error';
@@ -18,7 +18,8 @@ const LAST = new Set(['response.completed', 'response.failed', 'response.incompl
 /** OpenAI's Responses. */
 export const openaiResponses: Wire = {
   call: path => (/\/responses(?:\/compact)?$/.test(path) ? {} : undefined),
-  maxOutput: body => count(body.max_output_tokens),
+  maxOutput: body => most(body.max_output_tokens),
+  answers: () => 1,
   told(before, data) {
     const response = objectAt(data, 'response') ?? data;
     const usage = objectAt(response, 'usage');
@@ -42,7 +43,8 @@ export const openaiResponses: Wire = {
 /** OpenAI's Chat Completions, which many others speak. A stream has its usage only if the client asks for it. */
 export const openaiChat: Wire = {
   call: path => (/\/chat\/completions$/.test(path) ? {} : undefined),
-  maxOutput: body => count(body.max_completion_tokens) ?? count(body.max_tokens),
+  maxOutput: body => most(body.max_completion_tokens, body.max_tokens),
+  answers: body => most(body.n, body.best_of) ?? 1,
   told(before, data) {
     const usage = objectAt(data, 'usage');
     if (usage === undefined) return before;

@@ -15,8 +15,10 @@ export interface Told {
 export interface Wire {
   /** Whether a path is a call of a model in this format, and the model if the path names it. */
   call(path: string): { readonly model?: string } | undefined;
-  /** The most tokens that a request lets the model answer; undefined if it does not say. */
+  /** The most tokens that a request lets the model answer; undefined if it does not say, NaN if it says something else than a number. */
   maxOutput(body: JsonObject): number | undefined;
+  /** How many answers it asks for, each as long. */
+  answers(body: JsonObject): number;
   /** What an event of the stream, or a whole answer, adds to what was told. */
   told(before: Told, data: JsonObject): Told;
   /** Bytes that an event of its stream has if it is the last one that a client waits for; undefined if only the end of the body is. */
@@ -41,6 +43,12 @@ export function objectAt(value: unknown, ...path: readonly string[]): JsonObject
 /** A count of tokens; undefined if it is none. */
 export function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** The most that a request names, in whichever of the members that its provider reads. Other values than counts are read differently by providers. */
+export function most(...values: readonly unknown[]): number | undefined {
+  const given = values.filter(value => value !== undefined && value !== null);
+  return given.length === 0 ? undefined : Math.max(...given.map(value => count(value) ?? Number.NaN));
 }
 
 export function name(value: unknown): string | undefined {
