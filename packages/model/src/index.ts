@@ -458,7 +458,7 @@ export {
   type WireTransition,
 } from './wire/history.ts';
 export { bodies, inputs, queries } from './wire/inputs.ts';
-export type { CeilingView, LimitsChange, LimitsView } from './wire/limits.ts';
+export type { CeilingView, LimitsView } from './wire/limits.ts';
 export { type NodeInput, nodeInput, type WireToolPolicy } from './wire/node-input.ts';
 export {
   type AnswerOf,

@@ -78,7 +78,7 @@ export { type Rollback, type RollbackRequest, unconfirmedRollback } from '../for
 
 export { createRunInspection } from '../inspection/run-inspection.ts';
 export { type AttemptFacts, attemptFacts } from '../keep/attempt-facts.ts';
-export { type AmountChange, type Amounts, type LimitScope, openLimitSettings } from '../limits/limit-settings.ts';
+export { type AmountChange, type LimitScope, openLimitSettings } from '../limits/limit-settings.ts';
 export { viewOfLimits } from '../limits/limits-view.ts';
 export { openLimits } from '../limits/open-limits.ts';
 export { correlationOf } from '../logs/correlation.ts';

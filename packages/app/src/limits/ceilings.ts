@@ -41,7 +41,7 @@ export interface CeilingPorts {
 const DAY_MS = 86_400_000;
 const EVER = timestamp.parse('0001-01-01T00:00:00.000Z');
 
-export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const startOf = (day: string): Timestamp => timestamp.parse(`${day}T00:00:00.000Z`);
 
 export function createCeilings({ reader, clock, settings, raised }: CeilingPorts): Ceilings {
@@ -150,7 +150,7 @@ export function createCeilings({ reader, clock, settings, raised }: CeilingPorts
   };
 }
 
-export function unusable(why: string): string {
+function unusable(why: string): string {
   return `The limits in config.json cannot be used: ${why}. Correct the file, then resume the run.`;
 }
 

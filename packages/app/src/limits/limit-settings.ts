@@ -30,7 +30,7 @@ export interface Amounts {
   readonly maxCostMicroUsd?: number;
 }
 
-export interface LimitSettings {
+interface LimitSettings {
   readonly run: Amounts;
   readonly day: Amounts;
   readonly projects: readonly { readonly directory: string; readonly total: Amounts; readonly day: Amounts }[];

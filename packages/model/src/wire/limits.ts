@@ -51,4 +51,3 @@ export const limitsChange = z
     message: 'belongs to limits of projects, which need it',
     path: ['directory'],
   });
-export type LimitsChange = z.infer<typeof limitsChange>;

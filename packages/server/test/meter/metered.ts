@@ -36,7 +36,7 @@ export function toldCall() {
   };
 }
 
-export async function listening(handler: RequestListener) {
+async function listening(handler: RequestListener) {
   const server = createServer(handler);
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
