@@ -266,7 +266,7 @@ describe('the schema', () => {
     ]);
   });
 
-  it('[D387] adds up what runs spent since a moment from an index alone', () => {
+  it('[D1300] adds up what runs spent since a moment from an index alone', () => {
     const watched = watchedDatabase();
     temporaryStore({ connect: watched.connect });
     const plan = watched.database().prepare(`explain query plan ${SPENT_BY_RUN}`).all();

@@ -84,7 +84,7 @@ describe('the stop conditions', () => {
     });
   });
 
-  it('[L321] check a ceiling like a run above, name it, and reserve in it under one key for all days', () => {
+  it('[L1300] check a ceiling like a run above, name it, and reserve in it under one key for all days', () => {
     const over = budget({ ceiling: { scope: 'day', day: '2026-01-02' }, limits: { maxTotalTokens: 100 }, spent });
     expect(checkStop([budget({}), over])).toMatchObject({
       ...{ kind: 'stop', run: child },

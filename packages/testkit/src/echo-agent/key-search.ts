@@ -3,7 +3,7 @@ import path from 'node:path';
 
 /** Where an agent would look for a key that is not its own. */
 const PLACES = ['/etc', '/tmp', '/var/tmp', '/dev/shm', '/run', '/root', '/home', '/opt', '/srv', '/mnt'];
-const MOST_FILES = 6_000;
+const MOST_FILES = 2_000;
 const MOST_BYTES = 4 * 1024 * 1024;
 
 interface KeySearch {
