@@ -63,7 +63,7 @@ it('[B153] changes on a copy that conflict with a person’s, or are to be revie
   expect([life.read('a.txt'), life.children.length]).toEqual(['mine', 1]);
 });
 
-it('[B153] refuses a check, and an agent whose directory can neither have layers nor be copied', async () => {
+it('[B153] [B161] refuses a check, and an agent whose directory can neither have layers nor be copied', async () => {
   const life = openAcpLife({ isOnCopy: true });
   const checked = await life.run(createMemoryTask().session(), [edit('x')], { check: 'true' });
   expect(checked).toMatchObject({ kind: 'failed', error: { code: 'no-layer' } });
@@ -71,7 +71,11 @@ it('[B153] refuses a check, and an agent whose directory can neither have layers
   fs.symlinkSync('nowhere', `${life.root}/../layers`);
   expect(await life.run(createMemoryTask().session(), [edit('x')])).toMatchObject({
     kind: 'failed',
-    error: { code: 'agent-not-started', message: expect.stringContaining('and it cannot be copied') },
+    error: {
+      class: 'terminal',
+      code: 'agent-not-started',
+      message: expect.stringContaining('and it cannot be copied'),
+    },
   });
   expect(life.children).toHaveLength(0);
 });

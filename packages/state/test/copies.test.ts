@@ -18,8 +18,10 @@ import {
 } from '../src/index.ts';
 import { copyTree } from '../src/layers/copied-tree.ts';
 import { createCopiesOnly } from '../src/layers/layer-copies.ts';
+import { kernelMountInside } from '../src/layers/mount-table.ts';
 import { createTestRunner, must } from './builders.ts';
 import { openLayered } from './layered.ts';
+import { startWriting } from './writing-program.ts';
 
 /** A directory on a machine without layers, and a tool that runs scripts in a copy of it. */
 async function openCopied(given?: string) {
@@ -231,3 +233,66 @@ function anyStep(below: (most: number) => number): string {
       return `${parent}; echo ${below(1000)} > ${one} 2>/dev/null || true`;
   }
 }
+
+/** A mount inside a directory, seen by this process alone; undefined where none can be made. */
+function mountInside(at: string): boolean {
+  fs.mkdirSync(at, { recursive: true });
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', at]).status === 0;
+  if (mounted) onTestFinished(() => void spawnSync('umount', ['-l', at]));
+  return mounted;
+}
+
+describe('a copy of a directory with a mount inside', () => {
+  it('[S356] shows what is mounted; changes beside it are applied, those on it wait for a person, and it is never emptied', async () => {
+    const place = await openCopied();
+    const { root, run, write, state, locks, tool } = place;
+    // Only root can mount.
+    if (!mountInside(`${root}/data/disk`)) return;
+    fs.writeFileSync(`${root}/data/disk/kept`, 'mounted');
+    write('a', 'a');
+    expect(await run('cat data/disk/kept > a')).toMatchObject({ status: 'succeeded' });
+    expect(fs.readFileSync(`${root}/a`, 'utf8')).toBe('mounted');
+    for (const [number, script] of ['echo x > data/disk/kept', 'echo x > data/disk/new', 'rm -rf data'].entries()) {
+      const outcome = await run(`${script}; echo ${number} > a`);
+      const path = ['data/disk/kept', 'data/disk/new', 'data'][number] ?? '';
+      expect(outcome).toMatchObject({
+        error: { message: expect.stringContaining('is on another file system that is mounted there') },
+        rollback: {
+          held: { conflicts: expect.arrayContaining([expect.objectContaining({ path, theirs: 'mounted' })]) },
+        },
+      });
+      const callId = `turn-${number + 2}`;
+      const choose = (choice: 'apply-all' | 'apply-rest') => settleHeldCall({ state, locks, tool, callId, choice });
+      expect(await choose('apply-all')).toMatchObject({ ok: false, error: { code: 'state/conflict' } });
+      expect(must(await choose('apply-rest'))).toMatchObject({ status: 'succeeded' });
+      expect([fs.readFileSync(`${root}/a`, 'utf8'), fs.readdirSync(`${root}/data/disk`)]).toEqual([
+        `${number}\n`,
+        ['kept'],
+      ]);
+      expect(fs.readFileSync(`${root}/data/disk/kept`, 'utf8')).toBe('mounted');
+    }
+  });
+
+  it('[S357] is refused if the kernel’s own files are mounted there, or if it is too large', () => {
+    const table = ['/r/sub', '/r/sub/proc', '/elsewhere/proc'].map(
+      (point, index) => `1 2 0:3 / ${point} rw - ${index === 0 ? 'ext4' : 'proc'} none rw`,
+    );
+    expect(kernelMountInside('/r', table.join('\n'))).toBe('/r/sub/proc');
+    expect(kernelMountInside('/r', table[0])).toBeUndefined();
+  });
+
+  it('[S352] holds changes of a file that a program has open for writing', async () => {
+    const { root, run, write } = await openCopied();
+    write('dev.log', 'old\n');
+    const program = await startWriting(`${root}/dev.log`);
+    const outcome = await run('echo copy >> dev.log; echo n > new');
+    await program.write('later');
+    expect(outcome).toMatchObject({
+      rollback: {
+        held: { conflicts: [{ path: 'dev.log', theirs: 'open', by: [{ program: 'sh', pid: program.pid }] }] },
+      },
+    });
+    expect([fs.readFileSync(`${root}/dev.log`, 'utf8'), fs.existsSync(`${root}/new`)]).toEqual(['old\nlater\n', false]);
+    await program.close();
+  });
+});

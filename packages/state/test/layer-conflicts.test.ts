@@ -3,18 +3,19 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { nodeHostFiles, settleHeldCall } from '../src/index.ts';
-import { companionsOf } from '../src/layers/open-databases.ts';
+import { type HeldChoice, nodeHostFiles, settleHeldCall } from '../src/index.ts';
+import { companionsOf } from '../src/layers/files-in-use.ts';
 import { must, treeOf } from './builders.ts';
 import { commandTool, hasLayers, openLayered, usedLayers } from './layered.ts';
 import { directory, layersLeft, place, plantEach, read, root, save, write } from './planted-layer.ts';
+import { startWriting } from './writing-program.ts';
 
 plantEach();
 
 const held = (outcome: unknown) =>
-  (outcome as { rollback?: { held?: { conflicts: { path: string }[] } } }).rollback?.held?.conflicts.map(
-    one => one.path,
-  );
+  (
+    outcome as { rollback?: { held?: { conflicts: { path: string; theirs: string }[] } } }
+  ).rollback?.held?.conflicts.flatMap(({ path, theirs }) => (theirs === 'open' ? [] : [path]));
 
 describe.skipIf(!hasLayers)('changes that meet those of somebody else', () => {
   it.each<[string, string, () => void, readonly string[]]>([
@@ -252,10 +253,14 @@ describe.skipIf(!hasLayers)('changes that are being applied', () => {
       () => fs.writeFileSync(`${place.data}/layers/${usedLayers(`${place.data}/layers`)[0]}/before-0/mine`, 'mine'),
     ],
   ])('[S82] when %s are taken back, and held', async (_, script, path, late) => {
-    open = fs.openSync(`${root}/src/a`, 'a');
     let isLate = false;
     const files = {
       ...nodeHostFiles,
+      link(from: string, to: string) {
+        // A descriptor that is open earlier stops the apply before it begins.
+        if (from === `${root}/src/a`) open = fs.openSync(from, 'a');
+        nodeHostFiles.link(from, to);
+      },
       rename(from: string, to: string) {
         nodeHostFiles.rename(from, to);
         if (to !== `${root}/src/b` || isLate) return;
@@ -265,7 +270,8 @@ describe.skipIf(!hasLayers)('changes that are being applied', () => {
     };
     const own = await openLayered(fs.realpathSync(directory.path), { files });
     const outcome = await own.run(script);
-    fs.closeSync(open);
+    if (open !== 0) fs.closeSync(open);
+    open = 0;
     expect(outcome).toMatchObject({ status: 'failed', rollback: { kind: 'held', held: { conflicts: [{ path }] } } });
     expect([read('src/b'), read(path)]).toEqual(['b', path === 'src/a' ? 'amine' : 'mine']);
   });
@@ -420,6 +426,65 @@ describe.skipIf(!hasLayers)('changes that are held', () => {
       again.close();
       fs.rmSync(`${root}/db`, { recursive: true });
     }
+  });
+
+  it.each([
+    ['changes', 'echo command >> src/a; echo n > new'],
+    ['replaces', 'echo command > src/x; mv src/x src/a; echo n > new'],
+    ['removes', 'rm src/a; echo n > new'],
+    ['removes with its directory', 'rm -r src; echo n > new'],
+    ['moves', 'mv src/a src/z; echo n > new'],
+  ])(
+    '[S352] [S355] a file that a program has open for writing, and a command %s, is replaced only if a person says so',
+    async (_, script) => {
+      const program = await startWriting(`${root}/src/a`);
+      const by = [{ program: 'sh', pid: program.pid }];
+      const first = await place.run(script);
+      expect(first).toMatchObject({
+        status: 'failed',
+        error: { message: expect.stringContaining(`sh (pid ${program.pid}) has src/a open for writing`) },
+        rollback: { kind: 'held', held: { conflicts: [{ path: 'src/a', theirs: 'open', by }] } },
+      });
+      await program.write('+more');
+      expect([read('src/a'), fs.existsSync(`${root}/new`)]).toEqual(['a+more\n', false]);
+      const { state, locks } = place;
+      const choose = (callId: string, choice: HeldChoice) =>
+        settleHeldCall({ state, locks, tool: commandTool, callId, choice });
+      expect(must(await choose('call-1', 'apply-rest'))).toMatchObject({ status: 'succeeded' });
+      await program.write('still');
+      expect([read('src/a'), read('new')]).toEqual(['a+more\nstill\n', 'n\n']);
+      await place.run(`${script}; rm new`);
+      const other = await startWriting(`${root}/src/a`);
+      expect(await choose('call-2', 'apply-all')).toMatchObject({ ok: false, error: { code: 'state/conflict' } });
+      await other.close();
+      expect(must(await choose('call-2', 'apply-all'))).toMatchObject({
+        status: 'succeeded',
+        warnings: [
+          expect.stringContaining(`sh (pid ${program.pid}) has src/a open for writing. A person chose to replace`),
+        ],
+      });
+      expect(fs.existsSync(`${root}/new`)).toBe(false);
+      await program.close();
+    },
+  );
+
+  it('[S352] a program that opens a file while it is replaced keeps it: everything is reverted, and nothing is lost', async () => {
+    let descriptor: number | undefined;
+    const own = await openLayered(fs.realpathSync(directory.path), {
+      files: {
+        ...nodeHostFiles,
+        link(from, to) {
+          // Just before the rename: the last moment at which it can be opened.
+          if (from === `${root}/src/a`) descriptor ??= fs.openSync(from, 'a');
+          nodeHostFiles.link(from, to);
+        },
+      },
+    });
+    const outcome = await own.run('echo command > src/a; rm src/b; echo n > new');
+    expect(outcome).toMatchObject({ rollback: { held: { conflicts: [{ path: 'src/a', theirs: 'open' }] } } });
+    fs.writeSync(descriptor ?? -1, ' and more');
+    fs.closeSync(descriptor ?? -1);
+    expect([read('src/a'), read('src/b'), fs.existsSync(`${root}/new`)]).toEqual(['a and more', 'b', false]);
   });
 
   it('[S78] another directory, or a link, at the path of the root gets nothing, and the choice is asked again', async () => {

@@ -71,6 +71,7 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
   const script = commandScript(dice, place, { steps, exitCode });
   fs.writeFileSync(at('script'), script.text);
   const person = createPerson(root, dice, script.paths);
+  if (seed % 2 === 0 && ending !== 'timeout') person.holdOpen();
   const actSometimes = () => {
     for (let times = dice(3); times > 0; times--) person.act();
   };
@@ -90,6 +91,7 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
     }
   };
   const lost = (kept: ReadonlySet<string>) => {
+    person.writeToHeld();
     const there = tokensUnder(root);
     return [...person.written].filter(token => !there.has(token) && !kept.has(token));
   };
@@ -116,6 +118,7 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
       process.kill(-Number(fs.readFileSync(at('pid'), 'utf8')), 'SIGKILL');
       person.lookAround();
       actSometimes();
+      person.letGoIfRemoved();
       disturbing = true;
       const recoveries = await recoverPending({ undoLog, locks: createPathLocks(), open, files });
       disturbing = false;
@@ -142,6 +145,7 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
       await drive(steps);
       actSometimes();
     }
+    person.letGoIfRemoved();
     disturbing = true;
     if (ending === 'cancel') aborter.abort();
     fs.writeSync(go, '\n');
@@ -151,12 +155,13 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
     expect(outcome.status).toBe(ending === 'succeed' ? 'succeeded' : 'failed');
     return { lost: lost(await keptTokens(store, kept)), told: outcome };
   } finally {
+    person.letGo();
     fs.closeSync(go);
   }
 }
 
 describe('a person and a command that runs in place', () => {
-  it('[S110] [S112] [S113] in one directory: nothing that the person wrote is lost, however the command ends', async () => {
+  it('[S110] [S112] [S113] [S353] in one directory: nothing that the person wrote is lost, however the command ends', async () => {
     const hurt: unknown[] = [];
     for (let seed = 1; seed <= SEEDS; seed += APART) {
       const { lost, told } = await interleave(seed);

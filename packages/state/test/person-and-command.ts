@@ -99,9 +99,13 @@ export function createPerson(root: string, dice: (limit: number) => number, shar
   const forget = (at: string) => {
     for (const token of tokensUnder(at)) written.delete(token);
   };
+  let held: number | undefined;
+  const isHeld = (at: string) => held !== undefined && statOf(at)?.ino === fs.fstatSync(held).ino;
   const choose = () => {
     const theirs = dice(2) === 0 && shared.length > 0;
-    return path.join(root, (theirs ? shared[dice(shared.length)] : OWN_PATHS[dice(OWN_PATHS.length)]) as string);
+    const at = path.join(root, (theirs ? shared[dice(shared.length)] : OWN_PATHS[dice(OWN_PATHS.length)]) as string);
+    // Nobody replaces a file under a program of their own.
+    return isHeld(at) ? path.join(root, 'mine') : at;
   };
   const save = (at: string, how: (content: string) => void) => {
     const token = `<person ${++count}>`;
@@ -112,6 +116,25 @@ export function createPerson(root: string, dice: (limit: number) => number, shar
   };
   return {
     written,
+    /** Opens a file that the command may change, as a server opens its log, and writes to it from then on. */
+    holdOpen() {
+      const files = [...shared, 'b', 'dir/c'].map(name => path.join(root, name)).filter(isFile);
+      held = fs.openSync(files[dice(files.length)] as string, 'a');
+    },
+    writeToHeld() {
+      if (held === undefined) return;
+      const token = `<person ${++count}>`;
+      fs.writeSync(held, ` ${token}`);
+      written.add(token);
+    },
+    letGo() {
+      if (held !== undefined) fs.closeSync(held);
+      held = undefined;
+    },
+    /** A command that works in place may have removed or replaced the file by itself. */
+    letGoIfRemoved() {
+      if (held !== undefined && fs.fstatSync(held).nlink === 0) this.letGo();
+    },
     /** What is gone by now was overwritten by the command itself, before anybody could keep it. */
     lookAround() {
       const there = tokensUnder(root);

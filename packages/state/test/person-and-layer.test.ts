@@ -35,7 +35,10 @@ beforeEach(() => {
 afterEach(() => directory.remove());
 
 /** One command on a layer and one person in one directory. Answers what the person wrote and can find nowhere. */
-async function interleave(seed: number): Promise<{ readonly lost: readonly string[]; readonly told: unknown }> {
+async function interleave(
+  seed: number,
+  holding: (() => void)[],
+): Promise<{ readonly lost: readonly string[]; readonly told: unknown }> {
   const dice = createDice(seed);
   const ending = ENDINGS[dice(ENDINGS.length)] as (typeof ENDINGS)[number];
   const here = `${fs.realpathSync(directory.path)}/${seed}`;
@@ -46,6 +49,9 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
   const script = layerScript(dice, { steps, exitCode: ending === 'succeed' ? 0 : ending === 'fail' ? 3 : null });
   const person = createPerson(root, dice, script.paths);
   const due = createDice(seed + 1_000_000);
+  const isHolding = seed % 2 === 0;
+  if (isHolding) person.holdOpen();
+  holding.push(() => person.letGo());
   let isDisturbing = false;
   const files = disturbed(nodeHostFiles, person.act, () => isDisturbing && due(6) === 0);
   const place = await openLayered(here, { files });
@@ -58,9 +64,11 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
       const isDone = () => fs.readdirSync(layers).some(id => fs.existsSync(`${layers}/${id}/upper/.done-${step}`));
       while (!isOver && !isDone()) await setTimeout(1);
       for (let times = dice(3); times > 0; times--) person.act();
+      if (seed % 4 === 0) person.writeToHeld();
     }
   };
   const lost = () => {
+    person.writeToHeld();
     const there = tokensUnder(root);
     return [...person.written].filter(token => !there.has(token));
   };
@@ -108,7 +116,8 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
     const settled = await settleHeldCall({ state, locks, tool: commandTool, callId: 'call-1', choice });
     isDisturbing = false;
     // Whoever is replaced on purpose is in the checkpoint of the call, and undoing it brings them back.
-    if (choice !== 'apply-all' && lost().length > 0) return { lost: lost(), told: { ...told, choice, settled } };
+    if (choice === 'apply-all') person.letGo();
+    else if (lost().length > 0) return { lost: lost(), told: { ...told, choice, settled } };
   }
   const checkpoint = place.checkpoints.get('call-1');
   if (checkpoint !== undefined && checkpoint.post !== null) {
@@ -119,12 +128,21 @@ async function interleave(seed: number): Promise<{ readonly lost: readonly strin
   return { lost: [], told };
 }
 
+async function interleaveAndLetGo(seed: number): ReturnType<typeof interleave> {
+  const holding: (() => void)[] = [];
+  try {
+    return await interleave(seed, holding);
+  } finally {
+    for (const letGo of holding) letGo();
+  }
+}
+
 describe.skipIf(!hasLayers)('a person and a command on a layer', () => {
-  it('[S71] [S73] [S74] in one directory: nothing that the person wrote is lost, however the command ends', async () => {
+  it('[S71] [S73] [S74] [S352] in one directory: nothing that the person wrote is lost, however the command ends', async () => {
     const hurt: unknown[] = [];
     const ends: Record<string, number> = {};
     for (let seed = 1; seed <= SEEDS; seed += APART) {
-      const { lost, told } = await interleave(seed);
+      const { lost, told } = await interleaveAndLetGo(seed);
       if (lost.length > 0) hurt.push({ seed, lost, told: JSON.stringify(told).slice(0, 2000) });
       const { outcome } = told as { outcome?: ToolOutcome };
       const end = outcome?.status === 'failed' ? outcome.rollback.kind : (outcome?.status ?? 'killed');

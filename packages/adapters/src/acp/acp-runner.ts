@@ -261,7 +261,10 @@ async function attempt(
   function notApplied(outcome: Exclude<ToolOutcome, { status: 'succeeded' }>, said: TurnEnd | undefined): TaskError {
     const what = said === undefined ? `${row.title} was not started` : `The changes of ${row.title} were not applied`;
     const code = said === undefined ? 'agent-not-started' : 'changes-not-applied';
-    return taskFailure(code, `${what}: ${outcome.error.message}. ${outcome.error.suggestion}`, { class: 'retryable' });
+    // Where the directory can have neither a layer nor a copy, a retry meets the same.
+    const isFinal = said === undefined && outcome.error.retry.kind === 'not_retryable';
+    const words = `${what}: ${outcome.error.message.replace(/\.$/, '')}. ${outcome.error.suggestion}`;
+    return taskFailure(code, words, { class: isFinal ? 'terminal' : 'retryable' });
   }
 }
 

@@ -32,6 +32,19 @@ describe('the question about changes that met somebody else’s', () => {
     });
   });
 
+  it('[B160] names the programs that have a file open for writing, and what using the new version costs', () => {
+    const open = (path: string, ...pids: readonly number[]): Conflict => ({
+      ...conflict(path, 'open'),
+      by: pids.map(pid => ({ program: 'vite', pid })),
+    });
+    expect(asked(0, conflict('f'), conflict('dev.log'), open('dev.log', 7)).prompt).toBe(
+      "A command's changes conflict with what someone else did to f. It also changed dev.log, which vite (pid 7) has open for writing: once replaced, what is written there is lost. Close the program before you use the new version. Nothing was applied. What should become of the command's changes?",
+    );
+    expect(asked(0, open('dev.log', 7, 8)).prompt).toMatch(
+      /^A command changed dev.log, which vite \(pid 7\) and vite \(pid 8\) have open for writing: /,
+    );
+  });
+
   it.each<[string, Conflict, string]>([
     [
       'the files changed again',

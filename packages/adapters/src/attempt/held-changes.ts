@@ -7,13 +7,19 @@ const SHOWN = 50;
 
 /** The question to a person about a call's changes that conflict with somebody else's. Asked again for every round. */
 export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
-  // A path may conflict with several changes.
-  const each = [...new Map(held.conflicts.map(one => [one.path, one])).values()];
+  // A path may conflict with several changes. That a program has it open matters most: it will be written to again.
+  const told = held.conflicts.toSorted((a, b) => Number(a.theirs === 'open') - Number(b.theirs === 'open'));
+  const each = [...new Map(told.map(one => [one.path, one])).values()];
   const conflicts = each.slice(0, SHOWN).map(
-    ({ path, theirs, yours, layers }): Json => ({
+    ({ path, theirs, by = [], yours, layers }): Json => ({
       path: shownPath(path),
       // A file newer than the command may also be new: nothing left distinguishes the two.
-      theirs: theirs === 'changed' && yours !== null ? 'created or changed' : theirs,
+      theirs:
+        theirs === 'changed' && yours !== null
+          ? 'created or changed'
+          : theirs === 'open'
+            ? `open for writing in ${usersOf(by)}`
+            : theirs,
       yours: versionOf(yours),
       command: versionOf(layers),
     }),
@@ -28,7 +34,7 @@ export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
     call: `${call}:changes:${held.round}`,
     kind: 'choice',
     proposal: {
-      prompt: `${whyAgain(held, owner)}${maker}'s changes conflict with what someone else did to ${namedOf(each)}.${programWarning(held)} Nothing was applied. What should become of ${owner}'s changes?`,
+      prompt: `${whyAgain(held, owner)}${conflictWords(each, maker)}${programWarning(held)} Nothing was applied. What should become of ${owner}'s changes?`,
       options: options.map(option => ({ ...option })),
       context: {
         directory: held.root,
@@ -39,6 +45,30 @@ export function heldQuestion(call: string, held: HeldChanges): AgentQuestion {
       },
     },
   };
+}
+
+function conflictWords(conflicts: HeldChanges['conflicts'], maker: string): string {
+  const open = conflicts.filter(({ theirs }) => theirs === 'open');
+  const mounted = conflicts.filter(({ theirs }) => theirs === 'mounted');
+  const others = conflicts.filter(({ theirs }) => theirs !== 'open' && theirs !== 'mounted');
+  const met = [
+    ...(others.length === 0 ? [] : [`${maker}'s changes conflict with what someone else did to ${namedOf(others)}.`]),
+    ...(mounted.length === 0
+      ? []
+      : [
+          `${maker} changed ${namedOf(mounted)} on another file system that is mounted inside the directory: changes there cannot be applied.`,
+        ]),
+  ].join(' ');
+  if (open.length === 0) return met;
+  const users = usersOf(open.flatMap(({ by = [] }) => by));
+  const named = namedOf(open);
+  const first = met === '' ? `${maker} changed ${named}, which` : `${met} It also changed ${named}, which`;
+  return `${first} ${users} ${users.includes(' and ') ? 'have' : 'has'} open for writing: once replaced, what is written there is lost. Close the program before you use the new version.`;
+}
+
+function usersOf(by: readonly { readonly program: string; readonly pid: number }[]): string {
+  const words = [...new Set(by.map(({ program, pid }) => `${program} (pid ${pid})`))];
+  return words.slice(0, 3).join(' and ') || 'a program';
 }
 
 /** The question to a person about changes that nobody else's conflict with: they are shown before they are applied. */
@@ -102,6 +132,8 @@ function whyAgain({ round, root, conflicts }: HeldChanges, owner: string): strin
   if (conflicts.some(isRootMoved)) {
     return `${root} is not the directory that ${owner} worked in, so your answer was not carried out. Move that directory back to its place, then answer again. `;
   }
+  if (conflicts.some(({ theirs }) => theirs === 'mounted'))
+    return 'Changes on another file system cannot be applied, so your answer was not carried out. Apply the rest, or drop them. ';
   const open = conflicts.filter(({ theirs }) => theirs === 'in-use');
   if (open.length > 0) {
     return `A program has ${namedOf(open)} open and would lose what it writes later, so your answer was not carried out. Close the program to replace the database, or apply the rest. `;

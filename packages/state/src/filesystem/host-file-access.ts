@@ -6,7 +6,7 @@ import { checkDepth } from './deep-paths.ts';
 import { type FileEntry, type FileError, type Files, fileFailed } from './filesystem.ts';
 import { type Confinement, type HostPath, hostPath } from './host-path.ts';
 import { below, nameFromBytes, osPath, pathRefused } from './path-name.ts';
-import { openToRead, replaceFile } from './regular-file.ts';
+import { checkNotInUse, openToRead, replaceFile } from './regular-file.ts';
 import { namesIn } from './remove-tree.ts';
 import { reasonOf } from './system-reason.ts';
 
@@ -83,6 +83,7 @@ export function createHostFileAccess(
       change(path, false, at => {
         notRoot(at);
         checkTree(at.path);
+        checkNotInUse(at.path);
         fs.rmSync(osPath(at.path), { recursive: true });
       }),
     async rename(from, to) {

@@ -2,12 +2,18 @@ import * as fs from 'node:fs';
 import { type Digest, digest, type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 import * as z from 'zod';
 import { type GitGuard, type GuardPorts, guardAgain, guardAll, guardPaths } from '../git/git-guard.ts';
+import { filesInUse, inUseError } from '../layers/files-in-use.ts';
 import type { Layers } from '../layers/layer.ts';
 import { createLayering } from '../layers/layering.ts';
-import { databasesOpen, openDatabases } from '../layers/open-databases.ts';
 import { undoChanges } from '../layers/undo-changes.ts';
 import { credentialsOf } from '../sandbox/credentials.ts';
-import { restoreFailed, type StateError, snapshotFailed, snapshotMalformed } from '../snapshots/snapshot-error.ts';
+import {
+  conflict,
+  restoreFailed,
+  type StateError,
+  snapshotFailed,
+  snapshotMalformed,
+} from '../snapshots/snapshot-error.ts';
 import type { KeptFiles, StagedRestore, StageOptions } from '../snapshots/snapshotable.ts';
 import type { ContentStore } from './content-store.ts';
 import type { Filesystem, FilesystemSnapshot } from './filesystem.ts';
@@ -29,7 +35,7 @@ import type { RestoreStep } from './restore-plan.ts';
 import { type RootIdentity, rootReplaced } from './root-identity.ts';
 import { freeStaging, namesOf, preparedName, stagingName } from './staging-name.ts';
 import { reasonOf } from './system-reason.ts';
-import { type DirectoryNode, joined, sameNode, type TreeNode } from './tree.ts';
+import { type DirectoryNode, differingPaths, joined, sameNode, type TreeNode } from './tree.ts';
 import { keepTree, loadTree } from './tree-codec.ts';
 import type { UndoLog, UndoRecord } from './undo-log.ts';
 import { filesRecord, isRestoring, restoring, withKept, withStaging } from './undo-record.ts';
@@ -210,9 +216,14 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
         ? scanTree(scanOptions(left === 'present' && !keeps ? null : store), known)
         : scanPaths(scanOptions(keeps ? store : null), snapshot.tree, declared.map(partsOf));
     const { now, opened } = await openClosedPaths({ files, root, target: snapshot.tree }, scan);
+    let open: ReadonlySet<string> | undefined;
+    const isOpen = (path: string) => {
+      open ??= new Set(filesInUse(root, differingPaths(snapshot.tree, now)).map(file => file.path));
+      return open.has(path);
+    };
     const isTheirs = (node: TreeNode, path: string) =>
-      isAfter(`${root}/${path}`, node, opened.changedAt.get(path), endedAt ?? 0) ||
-      (node.kind === 'file' && openDatabases(root, [path]).length > 0);
+      (keeps && isAfter(`${root}/${path}`, node, opened.changedAt.get(path), endedAt)) ||
+      (node.kind === 'file' && isOpen(path));
     // A call's record may come from an earlier process.
     const ofCall = records.get(key) ?? (await undoLog.pending()).find(record => record.id === key);
     const fresh = filesRecord(key, { id, tool: 'restore' }, root, identity, null, files.now());
@@ -231,12 +242,20 @@ export function openHostFilesystem(options: HostFilesystemOptions): Result<HostF
       staging,
       scan: scanOptions(null),
       opened,
-      merge: { reach: reachOf(root), ...(keeps && { isTheirs }) },
+      merge: { reach: reachOf(root), ...(left === 'present' && { isTheirs }) },
       ...(keeps && { keep: { discarded: keepDiscarded, instead: keptTree } }),
       checkRoot,
       refusal(replaced) {
-        const open = left === 'present' ? [] : openDatabases(root, replaced);
-        return open.length === 0 ? undefined : databasesOpen(open);
+        // A rollback leaves files that are in use alone, instead.
+        const inUse = left === 'present' ? [] : filesInUse(root, replaced);
+        return inUse.length === 0 ? undefined : inUseError(inUse);
+      },
+      refusalAfter(asides) {
+        const within = `${root}/${staging}`;
+        const inUse = filesInUse(within, asides.keys()).map(file => ({ ...file, path: originalOf(file.path, asides) }));
+        if (inUse.length === 0) return undefined;
+        // A rollback is tried again, and finds them.
+        return left === 'present' ? conflict(inUse.map(({ path }) => path)) : inUseError(inUse);
       },
       trees: {
         left: left === 'present' ? now : left === 'known' ? settled : left.snapshot.tree,
@@ -364,6 +383,12 @@ function isAfter(path: string, node: TreeNode, changedAt: number | undefined, in
   if (node.kind === 'directory') return false;
   if (node.kind === 'opaque') return changedAfter(path, instant);
   return (changedAt ?? node.stamp?.ctimeMs ?? 0) > instant;
+}
+
+/** The path in the root of an entry that was moved into a staging directory. */
+function originalOf(path: string, asides: ReadonlyMap<string, string>): string {
+  const [as = ''] = path.split('/');
+  return `${asides.get(as)}${path.slice(as.length)}`;
 }
 
 function recoveryNeeded({ callId, tool }: UndoRecord): ErrorEnvelope<'state/recovery-needed'> {

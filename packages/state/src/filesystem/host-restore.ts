@@ -24,7 +24,8 @@ import { type DirectoryNode, type FileNode, type LinkNode, nodeAt, sameNode } fr
  * 2. Before the first step, the steps are recorded (`commit`) and the staged entries are synced, both concurrently, so that
  *    the next process can finish them.
  * 3. Right before that, everything that will be moved is checked once more.
- * 4. Steps are renames and mode changes. Replaced entries wait in the staging directory, so that every step can be undone
+ * 4. Right after the last step, what was moved away is checked for programs that would keep writing to it: then the steps are undone.
+ * 5. Steps are renames and mode changes. Replaced entries wait in the staging directory, so that every step can be undone
  *    until `finish`.
  */
 export interface HostRestore {
@@ -40,6 +41,8 @@ export interface HostRestore {
   readonly keep?: Keeping;
   /** Why these paths may not be replaced or removed now; undefined if they may. */
   refusal(paths: readonly string[]): StateError | undefined;
+  /** The same, once they are in the staging directory: their paths, by name there. From then on no program can open them. */
+  refusalAfter(asides: ReadonlyMap<string, string>): StateError | undefined;
   /** Why the root is no longer the directory that was opened; undefined if it is. */
   checkRoot(): StateError | undefined;
   readonly trees: { readonly left: DirectoryNode; readonly target: DirectoryNode; readonly now: DirectoryNode };
@@ -166,7 +169,9 @@ export async function stageHostRestore(restore: HostRestore): Promise<Result<Sta
         const reason = `${outcome.path}: ${reasonOf(outcome.cause)}`;
         return err(await takeBack(restoreFailed(reason, { state: 'unchanged' })));
       }
-      return ok(undefined);
+      const asides = plan.steps.flatMap(step => (step.op === 'aside' ? [[String(step.as), step.path] as const] : []));
+      const refused = restore.refusalAfter(new Map(asides));
+      return refused === undefined ? ok(undefined) : err(await takeBack(refused));
     },
     async undo() {
       if (performed === 0) return ok(undefined);

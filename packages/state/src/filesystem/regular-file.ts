@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
+import { filesInUse, inUseBy, inUseWords } from '../layers/files-in-use.ts';
 import { osPath } from './path-name.ts';
 import { naming } from './system-reason.ts';
 
@@ -48,6 +49,7 @@ export function replacementOf(path: string): string {
 function replaceEntry(path: string, was: fs.Stats, content: Uint8Array | string): void {
   // A new entry would bypass the file's mode.
   fs.accessSync(osPath(path), fs.constants.W_OK);
+  checkNotInUse(path);
   const replacement = replacementOf(path);
   fs.rmSync(osPath(replacement), { force: true });
   try {
@@ -58,6 +60,15 @@ function replaceEntry(path: string, was: fs.Stats, content: Uint8Array | string)
     fs.rmSync(osPath(replacement), { force: true });
     throw cause;
   }
+}
+
+/** A program that has a file open for writing would keep writing to it after it was replaced or removed. */
+export function checkNotInUse(path: string): void {
+  const cut = path.lastIndexOf('/');
+  const [inUse] = filesInUse(path.slice(0, cut), [path.slice(cut + 1)]);
+  if (inUse === undefined) return;
+  const words = inUse.path === path.slice(cut + 1) ? inUseBy(inUse, 'it') : inUseWords(inUse);
+  throw new Error(`${words}, and later writes would be lost; close it first`);
 }
 
 /** What there is no room for is written first: where the disk is full, the file has what it had. */

@@ -3,6 +3,7 @@ import { type Digest, defined, err, ok, type Result } from '@signalbox/model';
 import { isClosed, lookIntoClosed, parentOf, whileOpen } from '../filesystem/closed-paths.ts';
 import type { ContentStore } from '../filesystem/content-store.ts';
 import { type HostFiles, syncAll } from '../filesystem/host-files.ts';
+import { isWithin } from '../filesystem/path-locks.ts';
 import { osPath } from '../filesystem/path-name.ts';
 import { removeTree } from '../filesystem/remove-tree.ts';
 import { reasonOf } from '../filesystem/system-reason.ts';
@@ -10,6 +11,7 @@ import { attributesOf, joined } from '../filesystem/tree.ts';
 import type { UndoLog } from '../filesystem/undo-log.ts';
 import { applyFailed, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import { type ApplyPlace, type ApplyStep, at, pathIn, performApply, planSteps, takeBackApply } from './apply-steps.ts';
+import { type FileInUse, filesInUse } from './files-in-use.ts';
 import type { Layer } from './layer.ts';
 import { type Identity, identityOf, isSame, type LayerChange } from './layer-change.ts';
 import { mountPointOf, mountPoints } from './mount-table.ts';
@@ -30,6 +32,8 @@ export interface ApplyOptions {
   readonly before: { readonly tree: Digest; readonly store: ContentStore } | null;
   /** The log that will record the call's success. */
   readonly checkpoints: string | null;
+  /** Whether a person chose to replace a file although these programs have it open. */
+  readonly isReplacedAnyway?: (file: FileInUse) => boolean;
   /** Called with paths that could not be reverted, before the entries they replaced are deleted. */
   readonly onLeft?: (paths: readonly string[]) => Promise<void>;
   readonly files: HostFiles;
@@ -45,9 +49,10 @@ export interface AppliedChanges {
 }
 
 export type ApplyResult =
-  | { readonly kind: 'applied'; readonly applied: AppliedChanges }
-  /** These paths changed after the changes were read. Nothing is applied. */
-  | { readonly kind: 'changed'; readonly paths: readonly string[] }
+  /** `inUse`: files that a person chose to replace although programs have them open. */
+  | { readonly kind: 'applied'; readonly applied: AppliedChanges; readonly inUse: readonly FileInUse[] }
+  /** These paths changed after the changes were read, or these files are in use. Nothing is applied. */
+  | { readonly kind: 'changed'; readonly paths: readonly string[]; readonly inUse: readonly FileInUse[] }
   /** `left`: paths that could not be reverted because somebody changed them meanwhile. */
   | { readonly kind: 'failed'; readonly error: StateError; readonly left: readonly string[] };
 
@@ -57,7 +62,8 @@ export type ApplyResult =
  * 1. New entries are on the root's filesystem, and synced, before the first step.
  * 2. The steps are durably recorded before the first of them.
  * 3. A path that has changed since it was checked stops it: completed steps are reverted, and nothing is overwritten.
- * 4. Replaced and removed entries are checked once more afterwards: a write in the meantime stops it too.
+ * 4. Replaced and removed entries are checked once more afterwards: a write in the meantime stops it too, and so does a program that has
+ *    one of them open for writing. From then on no program can open them, so whoever is not found now never loses a write.
  */
 export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> {
   const { layer, changes, call, files, undoLog } = options;
@@ -97,20 +103,31 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
 
   const outcome = performApply(place, steps);
   let late = outcome.kind === 'changed' ? [outcome.path] : [];
+  const inUse: FileInUse[] = [];
+  const anyway: FileInUse[] = [];
   let cause = outcome.kind === 'failed' ? { at: outcome.path, of: outcome.cause } : undefined;
+  // Meanwhile the disk can work.
+  const synced = outcome.kind === 'done' ? syncDirectories(files, place, steps) : undefined;
+  synced?.catch(() => {});
   try {
-    if (outcome.kind === 'done') late = [...lateChanges(place, steps, options.lookedAt)];
+    if (outcome.kind === 'done') {
+      late = [...lateChanges(place, steps, options.lookedAt)];
+      for (const file of late.length > 0 ? [] : keptInUse(place, steps)) {
+        (options.isReplacedAnyway?.(file) === true ? anyway : inUse).push(file);
+      }
+    }
   } catch (thrown) {
     cause = { at: place.staging, of: thrown };
   }
-  if (outcome.kind !== 'done' || cause !== undefined || late.length > 0) {
+  if (outcome.kind !== 'done' || cause !== undefined || late.length > 0 || inUse.length > 0) {
+    await synced?.catch(() => {});
     const left = takeBackApply(place, steps, outcome.kind === 'done' ? steps.length : outcome.done);
     await abandon(left);
     if (left.length > 0) return failed(halfDone(place, steps, left), left);
-    if (cause === undefined) return { kind: 'changed', paths: late };
+    if (cause === undefined) return { kind: 'changed', paths: late, inUse };
     return failed(applyFailed(`${cause.at}: ${reasonOf(cause.of)}`));
   }
-  await syncDirectories(files, place, steps);
+  await synced;
   const applied: AppliedChanges = {
     async finish() {
       // A record that reappears finds its checkpoint written, and nothing to do.
@@ -123,7 +140,7 @@ export async function applyChanges(options: ApplyOptions): Promise<ApplyResult> 
       return left.length === 0 ? ok(undefined) : err(halfDone(place, steps, left));
     },
   };
-  return { kind: 'applied', applied };
+  return { kind: 'applied', applied, inUse: anyway };
 }
 
 function planned(root: string, changes: readonly LayerChange[], from: (path: string) => string): readonly ApplyStep[] {
@@ -159,6 +176,20 @@ function lateChanges(place: ApplyPlace, steps: readonly ApplyStep[], lookedAt: b
     if (now === undefined || step.was === null) return [];
     if (now.kind === 'directory') return newerInside(kept, step.path, lookedAt, moved);
     return isSame(now, step.was) ? [] : [step.path];
+  });
+}
+
+/** The replaced and removed files that are in use, by their paths in the root. */
+function keptInUse({ staging }: ApplyPlace, steps: readonly ApplyStep[]): readonly FileInUse[] {
+  const asides = steps.flatMap(step =>
+    step.op === 'aside' || (step.op === 'put' && step.was !== null) ? [[step.as, step.path] as const] : [],
+  );
+  return filesInUse(
+    staging,
+    asides.map(([as]) => as),
+  ).map(file => {
+    const [as, path] = asides.find(([one]) => isWithin(file.path, one)) ?? ['', ''];
+    return { ...file, path: `${path}${file.path.slice(as.length)}` };
   });
 }
 

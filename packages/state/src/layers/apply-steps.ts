@@ -15,6 +15,7 @@ import { osPath } from '../filesystem/path-name.ts';
 import { attributes } from '../filesystem/restore-plan.ts';
 import { setAttributes } from '../filesystem/restore-steps.ts';
 import { attributesOf } from '../filesystem/tree.ts';
+import { filesInUse } from './files-in-use.ts';
 import { type Identity, identity, identityOf, isSame, type LayerChange, sameAttributesOf } from './layer-change.ts';
 
 export const applyStep = z.discriminatedUnion('op', [
@@ -121,13 +122,20 @@ export function performApply(place: ApplyPlace, steps: readonly ApplyStep[], fro
 
 /**
  * Reverts completed steps, last one first; safe to call again if the process dies meanwhile. A path that somebody changed
- * since is left alone and returned.
+ * since, or that a program has open for writing, is left alone and returned.
  */
 export function takeBackApply(place: ApplyPlace, steps: readonly ApplyStep[], done: number): readonly string[] {
   const left: string[] = [];
+  const put = steps.slice(0, done).filter(step => step.op === 'put' && isUntouched(place, step));
+  const inUse = new Set(
+    filesInUse(
+      place.root,
+      put.map(({ path }) => path),
+    ).map(({ path }) => path),
+  );
   for (let index = steps.length - 1; index >= 0; index--) {
     const step = steps[index] as ApplyStep;
-    if (!takeBack(place, step, index < done)) left.push(step.path);
+    if (inUse.has(step.path) || !takeBack(place, step, index < done)) left.push(step.path);
   }
   return left;
 }

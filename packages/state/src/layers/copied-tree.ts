@@ -5,6 +5,7 @@ import { namesIn, statIfThere } from '../filesystem/directory-names.ts';
 import { osPath } from '../filesystem/path-name.ts';
 import { joined } from '../filesystem/tree.ts';
 import { type Identity, identityOf } from './layer-change.ts';
+import { mountsInside } from './mount-table.ts';
 
 /** One entry of a copied tree: as it was in the root, and the stamp of its copy. */
 export interface CopiedEntry {
@@ -17,6 +18,8 @@ export interface CopiedTree {
   readonly entries: ReadonlyMap<string, CopiedEntry>;
   /** Whether the filesystem shares the contents with the root (reflink), so that the copy takes no room. */
   readonly isCloned: boolean;
+  /** Paths at which other filesystems were mounted. Nothing can be moved to them from the root's filesystem. */
+  readonly mounts: readonly string[];
 }
 
 /** Limits of a copy. Bytes count only where the filesystem cannot share contents. */
@@ -47,9 +50,10 @@ export async function copyTree(root: string, to: string, limits: CopyLimits = CO
   const isRoot = process.geteuid?.() === 0;
 
   /** Content and mode. */
-  async function copyFile(from: string, into: string, size: bigint): Promise<void> {
-    if (isCloned === undefined && size > 0n) isCloned = await isCloning(from, into);
-    if (isCloned === false) bytes += size;
+  async function copyFile(from: string, into: string, { size, dev }: fs.BigIntStats): Promise<void> {
+    const isMounted = dev !== top?.dev;
+    if (isCloned === undefined && size > 0n && !isMounted) isCloned = await isCloning(from, into);
+    if (isCloned === false || isMounted) bytes += size;
     if (bytes > BigInt(limits.bytes))
       throw new TooLargeToCopy(
         `it has more than ${Math.round(limits.bytes / 2 ** 20)} MB, all of which would be copied`,
@@ -65,7 +69,7 @@ export async function copyTree(root: string, to: string, limits: CopyLimits = CO
     const [from, into] = path === '' ? [root, to] : [`${root}/${path}`, `${to}/${path}`];
     if ([from, into].some(isTooDeep)) throw new TooDeepError(from);
     if (below.isSymbolicLink()) fs.symlinkSync(fs.readlinkSync(osPath(from), { encoding: 'buffer' }), osPath(into));
-    else if (below.isFile()) await copyFile(from, into, below.size);
+    else if (below.isFile()) await copyFile(from, into, below);
     else if (!below.isDirectory()) return;
     else {
       if (path !== '') fs.mkdirSync(osPath(into), 0o700);
@@ -87,7 +91,8 @@ export async function copyTree(root: string, to: string, limits: CopyLimits = CO
   const top = statIfThere(root);
   if (top?.isDirectory() !== true) throw new Error(`${root} is not a directory`);
   await copy('', top);
-  return { entries, isCloned: isCloned === true };
+  const mounts = mountsInside(root).map(mount => mount.slice(root.length + 1));
+  return { entries, isCloned: isCloned === true, mounts };
 }
 
 /** Changes whenever a file or link does. */

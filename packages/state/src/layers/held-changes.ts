@@ -7,6 +7,7 @@ import type { HostFiles } from '../filesystem/host-files.ts';
 import { isWithin } from '../filesystem/path-locks.ts';
 import type { GitProgram } from '../git/git-programs.ts';
 import { newerInside, syncMany } from './apply-changes.ts';
+import { databaseOf, type FileInUse, filesInUse, inUseConflict } from './files-in-use.ts';
 import { instantNear } from './filesystem-instant.ts';
 import type { Layer } from './layer.ts';
 import {
@@ -20,7 +21,7 @@ import {
   layerChange,
   layerConflict,
 } from './layer-change.ts';
-import { databaseOf, openDatabases } from './open-databases.ts';
+import { atMounts, mountsInside } from './mount-table.ts';
 
 /** A version of a path: null if nothing exists; without a digest it is not a file. */
 const version = z
@@ -101,7 +102,8 @@ export async function holdChanges(
 
 /**
  * Held changes compared with the current root, for a person to decide again; undefined if nothing new conflicts with their
- * choice. A database that a program has open always conflicts, whether it was shown or not.
+ * choice. A database that a program has open always conflicts, whether it was shown or not; so does another file that one has open for
+ * writing, unless that program was shown.
  */
 export async function shownAgain(
   held: HeldChanges,
@@ -180,21 +182,50 @@ function changesAgainst(below: ClosedPaths, held: HeldChanges, chosen: readonly 
     const now = there && identityOf(there);
     const was = change.op === 'make' ? null : change.was;
     const isAsShown = now === undefined || was === null ? now === undefined && was === null : isSame(now, was);
-    if (!isAsShown)
+    const isWritten = isOpenIn(held, path) && now !== undefined && was !== null && now.ino === was.ino;
+    if (!isAsShown && !isWritten)
       conflicts.push({ path, of: path, theirs: now === undefined ? 'deleted' : was === null ? 'created' : 'changed' });
     if (change.op === 'remove' && now?.kind === 'directory') {
       for (const newer of newerInside(below.fullOf(path), path, BigInt(held.shownAt)))
-        conflicts.push({ path: newer, of: path, theirs: 'created' });
+        if (!isOpenIn(held, newer)) conflicts.push({ path: newer, of: path, theirs: 'created' });
     }
     return againstPresent(change, now);
   });
+  const mounts = mountsInside(held.root).map(mount => mount.slice(held.root.length + 1));
+  for (const { path } of atMounts(chosen, mounts)) conflicts.push({ path, of: path, theirs: 'mounted' });
   const replaced = chosen.flatMap(change => (isNew(change) || change.op === 'attributes' ? [] : [change.path]));
-  for (const path of openDatabases(held.root, replaced)) {
+  for (const file of filesInUse(held.root, replaced)) {
+    const { path } = file;
+    if (isShownInUse(held, file)) continue;
     const of = chosen.find(change => isWithin(path, change.path) || databaseOf(change.path) === path)?.path ?? path;
-    conflicts.push({ path, of, theirs: 'in-use' });
+    conflicts.push(inUseConflict(file, of));
   }
   const order = ['remove', 'make', 'put', 'attributes'];
   return { changes: changes.toSorted((a, b) => order.indexOf(a.op) - order.indexOf(b.op)), conflicts };
+}
+
+/** Whether a person was shown that these programs, and no others, have the file open. A database is never replaced under a program. */
+export function isShownInUse({ conflicts }: Pick<HeldChanges, 'conflicts'>, { path, kind, by }: FileInUse): boolean {
+  const shown = conflicts.filter(one => one.path === path && one.theirs === 'open').flatMap(one => one.by ?? []);
+  return kind === 'file' && by.every(({ pid }) => shown.some(one => one.pid === pid));
+}
+
+/** Whether a person was shown that a program has this file open: it was to be expected that it is written to. */
+function isOpenIn({ conflicts }: Pick<HeldChanges, 'conflicts'>, path: string): boolean {
+  return conflicts.some(one => one.path === path && one.theirs === 'open');
+}
+
+/** The changes that a choice applies, with what they replace as it is now where a program was shown to write to it. */
+export function chosenNow(held: HeldChanges, choice: Exclude<HeldChoice, 'drop'>): readonly LayerChange[] {
+  const below = lookIntoClosed(held.root);
+  try {
+    return chosenChanges(held, choice).map(change => {
+      const there = isOpenIn(held, change.path) ? below.stat(change.path) : undefined;
+      return there === undefined || isNew(change) ? change : { ...change, was: identityOf(there) };
+    });
+  } finally {
+    below.close();
+  }
 }
 
 /** Whether a change creates a new entry. */
@@ -240,8 +271,8 @@ async function withVersions(
   return {
     ...held,
     conflicts: await Promise.all(
-      conflicts.map(async ({ path, of, theirs: what }) => ({
-        ...{ path, of, theirs: what },
+      conflicts.map(async ({ path, of, theirs: what, by }) => ({
+        ...{ path, of, theirs: what, ...(by && { by }) },
         yours: await versionOf(store, held.root, path),
         layers: await versionOf(store, `${directory}/upper`, path),
       })),

@@ -1,5 +1,6 @@
 import type * as fs from 'node:fs';
 import * as z from 'zod';
+import { fileUser } from './open-files.ts';
 
 /** Identifies an entry on disk that has not changed since it was checked: its inode and times. */
 export const identity = z.strictObject({
@@ -31,8 +32,11 @@ export const layerConflict = z.strictObject({
   path: z.string(),
   /** The conflicting change. */
   of: z.string(),
-  /** What somebody else did; `in-use`: a program has the database open; `unreadable`: unknown. */
-  theirs: z.enum(['changed', 'deleted', 'created', 'moved', 'in-use', 'unreadable']),
+  /** What somebody else did; `in-use`: a program has the database open; `open`: or the file, for writing; `mounted`: it is on another
+   * filesystem, mounted there; `unreadable`: unknown. */
+  theirs: z.enum(['changed', 'deleted', 'created', 'moved', 'in-use', 'open', 'mounted', 'unreadable']),
+  /** The programs that have it open, if they are known. */
+  by: z.array(fileUser).optional(),
 });
 export type LayerConflict = Readonly<z.infer<typeof layerConflict>>;
 

@@ -9,7 +9,7 @@ import { COPY_LIMITS, type CopiedTree, type CopyLimits, copyTree, stampOf } from
 import { instantNear } from './filesystem-instant.ts';
 import { type CallOfLayer, type Layer, type LayerEntry, type Layers, type NoLayerError, noLayer } from './layer.ts';
 import type { LayerChange } from './layer-change.ts';
-import { layersLeft, reasonAgainst } from './layer-directories.ts';
+import { layersLeft, reasonAgainstCopy } from './layer-directories.ts';
 import { changedInCopy, readCopy } from './read-copy.ts';
 import { createRemoval } from './remove-soon.ts';
 
@@ -27,7 +27,7 @@ export function createCopies(home: string, limits: CopyLimits = COPY_LIMITS) {
       try {
         fs.mkdirSync(home, { recursive: true, mode: 0o700 });
         const own = fs.realpathSync(home);
-        const reason = reasonAgainst(root, own);
+        const reason = reasonAgainstCopy(root, own);
         if (reason !== undefined) return err(noCopy(why, reason));
         const id = randomUUID();
         directory = `${own}/${id}`;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { isWithin } from '../filesystem/path-locks.ts';
 import { HELD, heldIn } from './held-changes.ts';
 import type { CallOfLayer, SweptCall } from './layer.ts';
-import { mountsInside } from './mount-table.ts';
+import { kernelMountInside, mountsInside } from './mount-table.ts';
 
 const CALL = 'call.json';
 const callOfLayer = z.strictObject({ id: z.string(), tool: z.string(), evaluation: z.string() });
@@ -33,9 +33,18 @@ export const layersLeft = {
   },
 };
 
-/** Why a directory cannot have a layer or a copy, as far as we can tell without making one. */
+/** Why a directory cannot be copied, as far as we can tell without trying. */
+export function reasonAgainstCopy(root: string, home: string): string | undefined {
+  if (isWithin(home, root)) return DATA_INSIDE;
+  const mount = kernelMountInside(root);
+  return mount === undefined ? undefined : `${mount}, which is mounted inside it, has no ordinary files`;
+}
+
+const DATA_INSIDE = 'the data directory is inside it';
+
+/** Why a directory cannot have a layer, as far as we can tell without making one. */
 export function reasonAgainst(root: string, home: string): string | undefined {
-  if (isWithin(home, root)) return 'the data directory is inside it';
+  if (isWithin(home, root)) return DATA_INSIDE;
   const [mount] = mountsInside(root);
   return mount === undefined ? undefined : `${mount} is mounted inside it`;
 }

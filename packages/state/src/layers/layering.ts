@@ -15,13 +15,15 @@ import { conflict, restoreFailed, type StateError, snapshotFailed } from '../sna
 import type { KeptFiles } from '../snapshots/snapshotable.ts';
 import { type AppliedChanges, type ApplyResult, applyChanges, isPlace, rootMoved } from './apply-changes.ts';
 import { type ChangeImages, keepImages } from './change-images.ts';
+import { type FileInUse, inUseConflict, inUseError } from './files-in-use.ts';
 import { instantNear } from './filesystem-instant.ts';
 import {
-  chosenChanges,
+  chosenNow,
   type HeldChanges,
   type HeldChoice,
   heldIn,
   holdChanges,
+  isShownInUse,
   notAppliedNow,
   shownAgain,
   shownMoved,
@@ -55,6 +57,8 @@ export interface LayerApplied {
   readonly kind: 'applied';
   readonly images: ChangeImages;
   readonly applied: AppliedChanges;
+  /** Files that were replaced although programs have them open, because a person chose that. */
+  readonly inUse: readonly FileInUse[];
   /** The same changes in order, if some of them belong to inner calls. */
   readonly stretches?: readonly Stretch[] | undefined;
 }
@@ -131,7 +135,11 @@ export function createLayering(options: LayeringOptions): Layering {
     layer: Pick<Layer, 'id' | 'root' | 'directory' | 'place'>,
     changes: readonly LayerChange[],
     call: Omit<LayerCall, 'inner'>,
-    made: { readonly stretches: readonly Stretch[]; readonly disputed: readonly string[] },
+    made: {
+      readonly stretches: readonly Stretch[];
+      readonly disputed: readonly string[];
+      readonly isReplacedAnyway?: (file: FileInUse) => boolean;
+    },
   ): Promise<LayerApplied | LayerFailed | Extract<ApplyResult, { kind: 'changed' }>> {
     const place = { root, upper: `${layer.directory}/upper` };
     let images: ChangeImages;
@@ -152,6 +160,7 @@ export function createLayering(options: LayeringOptions): Layering {
       onLeft: async paths =>
         options.keptBook?.add({ call: id, tool, evaluation, root, before, kept: { digest: before, paths } }),
       ...{ lookedAt, before: { tree: before, store }, checkpoints, files, undoLog },
+      ...defined({ isReplacedAnyway: made.isReplacedAnyway }),
     });
     options.touched(changes.map(({ path }) => path));
     if (applied.kind === 'applied') {
@@ -218,7 +227,7 @@ export function createLayering(options: LayeringOptions): Layering {
         }
         if (done.kind !== 'changed') return done;
         // Somebody was faster than a step: nothing is applied, and the set is unchanged.
-        return await hold({ ...set, conflicts: conflictsAt(set.changes, done.paths) });
+        return await hold({ ...set, conflicts: conflictsAt(set.changes, done) });
       } catch (cause) {
         return { kind: 'failed', error: snapshotFailed(reasonOf(cause)) };
       }
@@ -277,14 +286,22 @@ export function createLayering(options: LayeringOptions): Layering {
     const made = {
       stretches: await readStretches(directory, store),
       disputed: held.conflicts.flatMap(({ path, of }) => [path, of]),
+      isReplacedAnyway: (file: FileInUse) => isShownInUse(held, file),
     };
-    const done = await apply(layer, chosenChanges(held, choice), { ...own, ...facts }, made);
+    let done = await apply(layer, chosenNow(held, choice), { ...own, ...facts }, made);
+    // Somebody may write to a file just now that a person chose to replace all the same.
+    for (let times = 1; done.kind === 'changed' && times < ATTEMPTS; times++) {
+      const changed = await again();
+      if (changed !== undefined) return changed;
+      done = await apply(layer, chosenNow(held, choice), { ...own, ...facts }, made);
+    }
     if (done.kind === 'failed') {
       if (done.kept !== undefined) return err(done.error);
       await notAppliedNow(held, done.error.message, directory, { files, store });
       return err(conflict([]));
     }
     if (done.kind === 'changed') {
+      if (done.inUse.length > 0) return (await again()) ?? err(inUseError(done.inUse));
       return (await again()) ?? err(restoreFailed('someone changed what was being applied', { state: 'unchanged' }));
     }
     const finish = async () => {
@@ -295,14 +312,20 @@ export function createLayering(options: LayeringOptions): Layering {
   }
 }
 
+const ATTEMPTS = 3;
+
 function programsUnseen(callId: string): StateError {
   return snapshotFailed(`git would run some of the changes of call ${callId}, and no person has seen them`);
 }
 
-/** Paths that changed after they were checked, each with its change. */
-function conflictsAt(changes: readonly LayerChange[], paths: readonly string[]): readonly LayerConflict[] {
-  return paths.map(path => {
-    const of = changes.find(change => isWithin(path, change.path))?.path ?? path;
-    return { path, of, theirs: 'changed' };
-  });
+/** Paths that changed after they were checked, or are in use, each with its change. */
+function conflictsAt(
+  changes: readonly LayerChange[],
+  { paths, inUse }: Extract<ApplyResult, { kind: 'changed' }>,
+): readonly LayerConflict[] {
+  const ofPath = (path: string) => changes.find(change => isWithin(path, change.path))?.path ?? path;
+  return [
+    ...paths.map(path => ({ path, of: ofPath(path), theirs: 'changed' as const })),
+    ...inUse.map(file => inUseConflict(file, ofPath(file.path))),
+  ];
 }

@@ -20,6 +20,25 @@ export function mountsInside(directory: string, points = mountPoints()): readonl
   return points.filter(point => point !== directory && isWithin(point, directory));
 }
 
+/** The changes on filesystems that are mounted at the given paths, and those that would move such a path with the directory around it. */
+export function atMounts<T extends { readonly path: string }>(
+  changes: readonly T[],
+  mounts: readonly string[],
+): readonly T[] {
+  return changes.filter(({ path }) =>
+    mounts.some(mount => isWithin(path, mount) || (path !== '' && isWithin(mount, path))),
+  );
+}
+
+/** A mount inside a directory of what the kernel shows about itself: its files are endless, or act when they are read. */
+export function kernelMountInside(directory: string, table = mountTable()): string | undefined {
+  const lines = table.split('\n').filter(line => KERNEL.test(line));
+  return mountsInside(directory, mountPoints(lines.join('\n')))[0];
+}
+
+const KERNEL =
+  / - (?:proc|sysfs|devtmpfs|devpts|cgroup2?|debugfs|tracefs|securityfs|bpf|configfs|mqueue|pstore|autofs) /;
+
 /** The kernel's mount table; empty if there is none. */
 export function mountTable(): string {
   try {

@@ -5,6 +5,7 @@ import { namesIn, statIfThere } from '../filesystem/directory-names.ts';
 import { osPath } from '../filesystem/path-name.ts';
 import { joined } from '../filesystem/tree.ts';
 import { dropPrivilege, isPrivileged } from '../sandbox/privileged-files.ts';
+import { companionsOf, databaseOf, filesInUse, inUseConflict } from './files-in-use.ts';
 import type { Layer } from './layer.ts';
 import {
   type ChangeSet,
@@ -14,7 +15,6 @@ import {
   type LayerConflict,
   sameAttributesOf,
 } from './layer-change.ts';
-import { companionsOf, databaseOf, openDatabases } from './open-databases.ts';
 import { sameBytes } from './same-bytes.ts';
 
 /**
@@ -27,8 +27,8 @@ import { sameBytes } from './same-bytes.ts';
  * 4. A directory that was removed and recreated hides its old entries: they count as removed.
  * 5. Entries nested too deeply are refused: they could not be kept or restored.
  * 6. Entries closed by their owner are opened for reading, and closed again.
- * 7. Related files conflict together: a database and its log, the parts of a git repository. A database that a program has
- *    open is in use, even below a removed directory: the program would keep writing to the replaced file.
+ * 7. Related files conflict together: a database and its log, the parts of a git repository. A file that a program has open for
+ *    writing is in use, even below a removed directory: the program would keep writing to the replaced file.
  */
 export function readChanges(layer: LayerPlace, view: string): ChangeSet {
   const below = lookIntoClosed(layer.root);
@@ -67,7 +67,7 @@ class Reading {
   private readonly makes: LayerChange[] = [];
   private readonly puts: Put[] = [];
   private readonly attributes: LayerChange[] = [];
-  /** Removed or replaced files, or the databases they belong to, with the responsible change. */
+  /** Removed or replaced files, and the databases they belong to, with the responsible change. */
   private readonly replaced = new Map<string, string>();
   /** Copies of files that have left their path, by origin. */
   private readonly origins = new Map<string, string>();
@@ -108,9 +108,8 @@ class Reading {
     for (const [path, origin] of this.origins) {
       if (!removed.has(origin) && !this.inPlace.has(origin)) this.conflict(path, 'moved');
     }
-    for (const path of openDatabases(this.root, this.replaced.keys())) {
-      this.conflict(path, 'in-use', this.replaced.get(path) ?? path);
-    }
+    for (const file of filesInUse(this.root, this.replaced.keys()))
+      this.conflicts.push(inUseConflict(file, this.replaced.get(file.path) ?? file.path));
   }
 
   /** Removals come first; directories are created top down and get their attributes at the end. */
@@ -255,7 +254,7 @@ class Reading {
 
   private *newerBelow(path: string, stat: Stat, of: string): Generator<string> {
     if (!this.isOlder(stat)) yield path;
-    if (stat.isFile()) this.replaced.set(databaseOf(path), of);
+    if (stat.isFile()) this.replaces(path, of);
     if (!stat.isDirectory() || !this.canLook(path)) return;
     for (const name of this.below.names(path)) {
       const at = joined(path, name);
@@ -275,7 +274,7 @@ class Reading {
 
   private companions(path: string): void {
     if (this.live !== undefined) return;
-    this.replaced.set(databaseOf(path), path);
+    this.replaces(path, path);
     for (const at of companionsOf(path)) {
       const there = this.below.stat(at);
       if (there === undefined) continue;
@@ -310,6 +309,10 @@ class Reading {
 
   private isOlder(stat: Stat): boolean {
     return stat.ctimeNs < this.since;
+  }
+
+  private replaces(path: string, of: string): void {
+    for (const one of [path, databaseOf(path)]) this.replaced.set(one, of);
   }
 
   private conflict(path: string, theirs: LayerConflict['theirs'], of = path): void {

@@ -6,6 +6,7 @@ import { osPath } from '../filesystem/path-name.ts';
 import { joined } from '../filesystem/tree.ts';
 import { dropPrivilege, isPrivileged } from '../sandbox/privileged-files.ts';
 import { type CopiedEntry, type CopiedTree, isStill, stampOf } from './copied-tree.ts';
+import { companionsOf, databaseOf, filesInUse, inUseConflict } from './files-in-use.ts';
 import {
   type ChangeSet,
   identityOf,
@@ -14,7 +15,7 @@ import {
   type LayerConflict,
   sameAttributesOf,
 } from './layer-change.ts';
-import { companionsOf, databaseOf, openDatabases } from './open-databases.ts';
+import { atMounts } from './mount-table.ts';
 import { sameBytes } from './same-bytes.ts';
 
 type Stat = fs.BigIntStats;
@@ -25,7 +26,8 @@ type Stat = fs.BigIntStats;
  * 1. An entry of the copy whose inode and times are as they were made is not a change, nor is one that equals the root's.
  * 2. Entries of the root that would be replaced or removed must be the ones that were copied; otherwise it is a conflict. So must the
  *    directories around a change.
- * 3. Related files conflict together, and a database that a program has open is in use, as on a layer.
+ * 3. What is on a filesystem that is mounted inside the root cannot be changed: nothing can be moved there, or aside from there.
+ * 4. Related files conflict together, and a file that a program has open for writing is in use, as on a layer.
  */
 export function readCopy(root: string, copy: string, tree: CopiedTree): ChangeSet {
   const below = lookIntoClosed(root);
@@ -79,7 +81,7 @@ class CopyReading {
   private readonly makes: LayerChange[] = [];
   private readonly puts: LayerChange[] = [];
   private readonly attributes: LayerChange[] = [];
-  /** Removed or replaced files, or the databases they belong to, with the responsible change. */
+  /** Removed or replaced files, and the databases they belong to, with the responsible change. */
   private readonly replaced = new Map<string, string>();
   /** The names that each directory had. */
   private readonly children = new Map<string, string[]>();
@@ -101,8 +103,9 @@ class CopyReading {
       throw new Error('the copy or its root is gone');
     this.directoryAttributes('', above, known, there);
     this.inside('', true);
-    for (const path of openDatabases(this.place.root, this.replaced.keys()))
-      this.conflict(path, 'in-use', this.replaced.get(path) ?? path);
+    for (const { path } of atMounts(this.ordered(), this.place.tree.mounts)) this.conflict(path, 'mounted');
+    for (const file of filesInUse(this.place.root, this.replaced.keys()))
+      this.conflicts.push(inUseConflict(file, this.replaced.get(file.path) ?? file.path));
   }
 
   /** Removals come first; directories are created top down and get their attributes at the end. */
@@ -203,7 +206,7 @@ class CopyReading {
   private *newerBelow(path: string, stat: Stat, of: string): Generator<string> {
     const known = this.place.tree.entries.get(path);
     if (known === undefined ? kindOf(stat) !== 'other' : !isStill(known, stat)) yield path;
-    if (stat.isFile()) this.replaced.set(databaseOf(path), of);
+    if (stat.isFile()) this.replaces(path, of);
     if (!stat.isDirectory()) return;
     if (!this.place.below.canLook(path)) {
       this.conflict(path, 'unreadable', of);
@@ -225,7 +228,7 @@ class CopyReading {
   }
 
   private companions(path: string): void {
-    this.replaced.set(databaseOf(path), path);
+    this.replaces(path, path);
     for (const at of companionsOf(path)) {
       const there = this.place.below.stat(at);
       if (there === undefined) continue;
@@ -250,6 +253,10 @@ class CopyReading {
       () => openToLook(`${copy}/${path}`),
       () => below.openFile(path),
     );
+  }
+
+  private replaces(path: string, of: string): void {
+    for (const one of [path, databaseOf(path)]) this.replaced.set(one, of);
   }
 
   private conflict(path: string, theirs: LayerConflict['theirs'], of = path): void {

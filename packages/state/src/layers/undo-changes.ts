@@ -15,10 +15,10 @@ import type { UndoLog } from '../filesystem/undo-log.ts';
 import { conflict, restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import { applyChanges } from './apply-changes.ts';
 import { at } from './apply-steps.ts';
+import { filesInUse, inUseError } from './files-in-use.ts';
 import { instantNear } from './filesystem-instant.ts';
 import type { Layer } from './layer.ts';
 import { type Identity, identityOf, type LayerChange } from './layer-change.ts';
-import { databasesOpen, openDatabases } from './open-databases.ts';
 
 export interface UndoChangesOptions {
   readonly root: string;
@@ -60,11 +60,11 @@ export async function undoChanges(options: UndoChangesOptions): Promise<Result<U
   }
   if (looked.conflicts.length > 0) return err(conflict(looked.conflicts));
   const { wanted, lost } = looked;
-  const open = openDatabases(
+  const open = filesInUse(
     root,
     wanted.flatMap(({ path, there }) => (there?.kind === 'file' ? [path] : [])),
   );
-  if (open.length > 0) return err(databasesOpen(open));
+  if (open.length > 0) return err(inUseError(open));
   const paths = wanted.map(({ path }) => path);
   if (options.dryRun === true || wanted.length === 0) return ok({ paths, lost });
   const id = randomUUID();
@@ -81,7 +81,8 @@ export async function undoChanges(options: UndoChangesOptions): Promise<Result<U
       ...{ checkpoints: null, files, undoLog: options.undoLog },
     });
     if (result.kind === 'failed') return err(result.error);
-    if (result.kind === 'changed') return err(conflict(result.paths));
+    if (result.kind === 'changed')
+      return err(result.inUse.length > 0 ? inUseError(result.inUse) : conflict(result.paths));
     await result.applied.finish();
     return ok({ paths, lost });
   } catch (cause) {

@@ -2,6 +2,7 @@ import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/mo
 import { type Filesystem, filesystem } from '../filesystem/filesystem.ts';
 import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import { shownPath } from '../filesystem/path-name.ts';
+import { type FileInUse, inUseWords } from '../layers/files-in-use.ts';
 import type { HeldChanges, HeldChoice } from '../layers/held-changes.ts';
 import type { ExecutionState } from '../snapshots/execution-state.ts';
 import type { StateError } from '../snapshots/snapshot-error.ts';
@@ -53,12 +54,12 @@ export async function settleHeldCall(options: {
     });
     if (!done.ok) return done;
     if (done.value.kind === 'dropped') return ok(droppedOutcome(callId, tool.name, held));
-    const { images, applied, stretches } = done.value;
+    const { images, applied, stretches, inUse } = done.value;
     const metadata = { toolCallId: callId, toolName: tool.name, phase: 'pre_tool' as const };
     const pre = await state.snapshot({ tag: `pre:${callId}`, metadata, files: { tree: images.before } });
     const left = choice === 'apply-rest' ? [...new Set(held.conflicts.map(({ of }) => of))] : [];
     const verdict: Verdict = {
-      outcome: { status: 'succeeded', value: held.call.value ?? null, warnings: notesOf(choice, left, held) },
+      outcome: { status: 'succeeded', value: held.call.value ?? null, warnings: notesOf(choice, left, held, inUse) },
       succeeded: true,
       deadline: false,
     };
@@ -74,10 +75,22 @@ export async function settleHeldCall(options: {
   }
 }
 
-function notesOf(choice: HeldChoice, left: readonly string[], { conflicts }: HeldChanges): readonly string[] {
+function notesOf(
+  choice: HeldChoice,
+  left: readonly string[],
+  { conflicts }: HeldChanges,
+  inUse: readonly FileInUse[],
+): readonly string[] {
   if (conflicts.length === 0) return [];
   if (choice === 'apply-all')
-    return ['Someone else had changed the same files. A person chose to replace their versions.'];
+    return [
+      ...(conflicts.some(({ theirs }) => theirs !== 'open')
+        ? ['Someone else had changed the same files. A person chose to replace their versions.']
+        : []),
+      ...inUse.map(
+        file => `${inUseWords(file)}. A person chose to replace it anyway: what is written there from now on is lost.`,
+      ),
+    ];
   const named = left.map(shownPath).join(', ');
   return [
     `Someone else changed ${named} meanwhile. A person chose to keep those changes; everything else was applied.`,

@@ -4,6 +4,7 @@ import type { LockError, PathLocks } from '../filesystem/path-locks.ts';
 import { shownPath } from '../filesystem/path-name.ts';
 import { EMPTY_DIRECTORY } from '../filesystem/tree.ts';
 import { programWords } from '../git/program-words.ts';
+import { inUseWords } from '../layers/files-in-use.ts';
 import type { HeldChanges } from '../layers/held-changes.ts';
 import type { InnerCalls } from '../layers/inner-calls.ts';
 import { type LayerEntry, LayerRefused, type NoLayerError, OtherLayerNeeded } from '../layers/layer.ts';
@@ -173,6 +174,23 @@ function heldVerdict(call: ProviderToolCall, held: HeldChanges): Verdict {
     });
     return {
       outcome: { status: 'failed', error: waits, rollback: { kind: 'held', held } },
+      succeeded: false,
+      deadline: false,
+    };
+  }
+  const inUse = held.conflicts.flatMap(({ path, theirs, by = [] }) => {
+    if (theirs === 'mounted') return [`${shownPath(path)} is on another file system that is mounted there`];
+    return theirs === 'open' ? [`${inUseWords({ path, kind: 'file', by })} and would lose what it writes later`] : [];
+  });
+  if (inUse.length === held.conflicts.length) {
+    const more = inUse.length > SHOWN ? ` and ${inUse.length - SHOWN} more` : '';
+    const error = failure('tool/conflict', {
+      message: `call ${call.id} of ${call.name} succeeded, but ${inUse.slice(0, SHOWN).join('; ')}${more}, so none of its changes were applied`,
+      suggestion: 'Its changes are kept until a person decides.',
+      details: { paths: paths.slice(0, SHOWN).map(shownPath), total: paths.length },
+    });
+    return {
+      outcome: { status: 'failed', error, rollback: { kind: 'held', held } },
       succeeded: false,
       deadline: false,
     };
