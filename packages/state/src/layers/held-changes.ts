@@ -310,7 +310,7 @@ export function heldIn(home: string): readonly HeldChanges[] {
 }
 
 /** The part of held changes that a choice applies. */
-export function chosenChanges(held: HeldChanges, choice: Exclude<HeldChoice, 'drop'>): readonly LayerChange[] {
+function chosenChanges(held: HeldChanges, choice: Exclude<HeldChoice, 'drop'>): readonly LayerChange[] {
   if (choice === 'apply-all') return held.changes;
   const isOfMode = (at: string) =>
     held.changes.some(({ op, path }) => path === at && op === 'attributes') &&
