@@ -1,4 +1,5 @@
 import type { RunId } from '@signalbox/model';
+import { recentMap } from './recent-map.ts';
 import type { NumberedRun } from './run-rows.ts';
 
 /** Run records as of the open transaction. Clear it after any rollback. */
@@ -11,16 +12,5 @@ export interface RecentRuns {
 const MAX_RUNS = 1_000;
 
 export function recentRuns(maxRuns = MAX_RUNS): RecentRuns {
-  const runs = new Map<RunId, NumberedRun>();
-  return {
-    get: run => runs.get(run),
-    set(run, numbered) {
-      runs.delete(run);
-      runs.set(run, numbered);
-      if (runs.size <= maxRuns) return;
-      const [oldest] = runs.keys();
-      if (oldest !== undefined) runs.delete(oldest);
-    },
-    clear: () => runs.clear(),
-  };
+  return recentMap<RunId, NumberedRun>(maxRuns, () => 1);
 }

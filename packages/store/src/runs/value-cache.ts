@@ -1,4 +1,5 @@
 import type { Maybe } from '@signalbox/runs';
+import { recentMap } from './recent-map.ts';
 
 /** The last value of a key, and the sizes from its rows. */
 interface KnownValue {
@@ -28,45 +29,28 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const KEY_BYTES = 256;
 
 export function valueCache(maxBytes = MAX_BYTES): ValueCache {
-  const values = new Map<string, KnownValue>();
+  const values = recentMap<string, KnownValue>(
+    maxBytes,
+    ({ baseBytes, chainBytes }) => KEY_BYTES + baseBytes + chainBytes,
+  );
   let touched: string[] = [];
-  let total = 0;
-
-  const bytesOf = ({ baseBytes, chainBytes }: KnownValue) => KEY_BYTES + baseBytes + chainBytes;
-
-  function forget(place: string): void {
-    const known = values.get(place);
-    if (known === undefined) return;
-    total -= bytesOf(known);
-    values.delete(place);
-  }
-
   return {
-    get: place => values.get(place),
+    get: values.get,
     remember(place, known) {
-      forget(place);
       touched.push(place);
       values.set(place, known);
-      total += bytesOf(known);
-      if (total <= maxBytes) return;
-      // Evicts oldest first; the newest always fits.
-      for (const oldest of values.keys()) {
-        if (total <= maxBytes || oldest === place) return;
-        forget(oldest);
-      }
     },
-    forget,
+    forget: values.delete,
     begin() {
       touched = [];
     },
     rollback() {
-      for (const place of touched) forget(place);
+      for (const place of touched) values.delete(place);
       touched = [];
     },
     clear() {
       values.clear();
       touched = [];
-      total = 0;
     },
   };
 }
