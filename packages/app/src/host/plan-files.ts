@@ -7,7 +7,7 @@ import { readPlainFile } from '@signalbox/plan/plain-file';
 import { type Blobs, planSources, type RunRecord, type RunSource } from '@signalbox/runs';
 import { SCHEMA_VERSION } from '@signalbox/store';
 import type { PlanSource } from '../threads/thread-api.ts';
-import { git } from '../workspaces/git.ts';
+import { checkedOutCommit } from '../workspaces/checked-out-commit.ts';
 
 /** The engine and schema version that a run was started with. */
 const ENGINE = `signalbox-plan-1 schema-${SCHEMA_VERSION}`;
@@ -22,7 +22,7 @@ export async function keepPlan(blobs: Blobs, closure: ImportClosure): Promise<Re
   }
   const kept = await blobs.put(contents);
   if (!kept.ok) return kept;
-  const gitCommit = await commitOf(closure.root);
+  const gitCommit = await checkedOutCommit(closure.root);
   return ok({
     root: closure.root,
     entry: path.join(closure.root, closure.entry),
@@ -80,7 +80,7 @@ export async function changesSince({ source }: Pick<RunRecord, 'source'>): Promi
 
 async function filesChangedSince({ root, gitCommit, files }: RunSource): Promise<readonly string[]> {
   const changed = files.filter(file => digestOnDisk(path.join(root, file.path)) !== file.digest);
-  const commit = gitCommit === undefined ? undefined : await commitOf(root);
+  const commit = gitCommit === undefined ? undefined : await checkedOutCommit(root);
   return [
     ...changed.map(file => `file ${file.path}`),
     ...(commit === gitCommit ? [] : [`git commit ${gitCommit} → ${commit ?? 'none'}`]),
@@ -103,27 +103,6 @@ function contentOnDisk(file: string): Uint8Array | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Asked once for many starts at the same moment. */
-const asked = new Map<string, Promise<string | undefined>>();
-
-function commitOf(directory: string): Promise<string | undefined> {
-  const known = asked.get(directory);
-  if (known !== undefined) return known;
-  const commit = headOf(directory);
-  asked.set(directory, commit);
-  void commit.then(() => setTimeout(() => asked.delete(directory), COMMIT_HOLDS_MS).unref());
-  return commit;
-}
-
-/** How long git's answer is cached. */
-const COMMIT_HOLDS_MS = 1000;
-
-async function headOf(directory: string): Promise<string | undefined> {
-  const { code, out } = await git(directory, ['rev-parse', 'HEAD']);
-  // No git, or no repository.
-  return code === 0 ? out.trim() : undefined;
 }
 
 function changedWhileRead(name: string): ErrorEnvelope {
