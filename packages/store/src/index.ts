@@ -18,7 +18,7 @@ export type { RebuildReport } from './repair/rebuild-rows.ts';
 export { neededPart } from './retention/blob-names.ts';
 
 export { type Found, findInIndex } from './search/find-in-index.ts';
-export { openSearchIndex, type SearchEntry, type SearchIndex } from './search/search-index.ts';
+export { type LogToIndex, openSearchIndex, type SearchEntry, type SearchIndex } from './search/search-index.ts';
 export { removeSearchFile } from './search/search-schema.ts';
 export { refusedBy } from './sqlite/connection.ts';
 export { StoreDamage, StoreFault } from './sqlite/json-column.ts';

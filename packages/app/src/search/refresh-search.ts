@@ -4,6 +4,7 @@ import { hostDisk, nodeHasher } from '@signalbox/journal';
 import { type Digest, type RunId, runId } from '@signalbox/model';
 import { type OpenRecord, openRecord, type RecordBody, type RunRecord, type TaskId } from '@signalbox/runs';
 import {
+  type LogToIndex,
   openBlobFiles,
   openSearchIndex,
   type Reader,
@@ -69,15 +70,55 @@ async function refreshRuns(
     if (runId.safeParse(id).success && !lengths.value.has(id as RunId)) index.forget(id);
   }
   const textOf = largeTexts(dataDirectory);
-  let left = 0;
+  const batch = putTogether(index);
   for (const [id, records] of lengths.value) {
     const before = known.get(id);
     if (before?.records === records) continue;
-    if (isEnding()) return left + 1;
-    const isDone = await refreshRun({ dataDirectory, reader, textOf }, index, id as RunId, before?.records ?? 0);
-    if (!isDone) left += 1;
+    if (isEnding()) return batch.end() + 1;
+    await refreshRun({ dataDirectory, reader, textOf }, batch, id as RunId, before?.records ?? 0);
   }
-  return left;
+  return batch.end();
+}
+
+/** Another process that writes the index waits for a transaction. */
+const MOST_LOGS = 100;
+const MOST_CHARACTERS = 1024 * 1024;
+
+/** Many short runs share a transaction: one for each takes longer than its entries. */
+interface Batch {
+  put(log: LogToIndex): void;
+  forget(run: RunId): void;
+  /** Returns how many runs are to be read again. */
+  end(): number;
+}
+
+function putTogether(index: SearchIndex): Batch {
+  const left = new Set<string>();
+  let waiting: LogToIndex[] = [];
+  let characters = 0;
+
+  function flush(): void {
+    if (waiting.length > 0) for (const id of index.putAll(waiting)) left.add(id);
+    waiting = [];
+    characters = 0;
+  }
+
+  return {
+    put(log) {
+      waiting.push(log);
+      for (const { title, body } of log.entries) characters += title.length + body.length;
+      if (waiting.length >= MOST_LOGS || characters >= MOST_CHARACTERS) flush();
+    },
+    forget(run) {
+      flush();
+      index.forget(run);
+      left.delete(run);
+    },
+    end() {
+      flush();
+      return left.size;
+    },
+  };
 }
 
 /** Reads values that are too large for their record. One whose blob is gone or damaged is for `verify` to name. */
@@ -100,28 +141,32 @@ const RUN = 'run';
 
 const PAGE = 200;
 
+/** The text of every record that adds an entry, or rewrites earlier records, has one of these: most steps are not opened. */
+const TELLING = /"(?:begins|stream|artifacts|taken|retention)":|\["node",|"(?:file\.written|call\.ended)"/;
+
 async function refreshRun(
   { dataDirectory, reader, textOf }: RunSource,
-  index: SearchIndex,
+  batch: Batch,
   id: RunId,
   begin: number,
-): Promise<boolean> {
+): Promise<void> {
   const nodes = new Map<string, string>();
   for (let from = begin; ; ) {
     const run = await reader.run(id);
-    if (run === undefined) return true;
+    if (run === undefined) return;
     const page = from < run.records ? await reader.records(id, from, PAGE) : [];
     const entries: SearchEntry[] = from + page.length >= run.records ? [runEntry(run)] : [];
     const ended = new Set<TaskId>();
     for (const stored of page) {
+      if (!TELLING.test(stored.body)) continue;
       const opened = openRecord(stored, nodeHasher, textOf);
       // A damaged record is for `verify` to name: what can be read is found.
       if (!opened.ok) continue;
       const { header, body } = opened.value;
       // Records before it were rewritten: what they had must not stay.
       if (isTaking(opened.value) && from > 0) {
-        index.forget(id);
-        return refreshRun({ dataDirectory, reader, textOf }, index, id, 0);
+        batch.forget(id);
+        return refreshRun({ dataDirectory, reader, textOf }, batch, id, 0);
       }
       await nameTasks(reader, id, body, nodes);
       entries.push(...recordEntries(header, body, { nodeOf: task => nodes.get(task), textOf }));
@@ -130,8 +175,8 @@ async function refreshRun(
     for (const task of ended)
       entries.push(...(await fileEntries({ dataDirectory, reader }, run, task, nodes.get(task))));
     const records = from + page.length;
-    if (!index.put({ id, run: id, name: run.name, from, records, mark: RUN, entries })) return false;
-    if (page.length === 0 || records >= run.records) return true;
+    batch.put({ id, run: id, name: run.name, from, records, mark: RUN, entries });
+    if (page.length === 0 || records >= run.records) return;
     from = records;
   }
 }
@@ -143,7 +188,8 @@ function isTaking({ body }: OpenRecord): boolean {
 /** Learns the nodes of the tasks that a record speaks of. */
 async function nameTasks(reader: Reader, run: RunId, body: RecordBody, nodes: Map<string, string>): Promise<void> {
   for (const { id, node } of body.tasks ?? []) nodes.set(id, node);
-  for (const { task } of body.stream ?? []) {
+  const said = (body.stream ?? []).map(({ task }) => task);
+  for (const task of [...said, ...tasksWithCalls(body)]) {
     if (nodes.has(task)) continue;
     const known = await reader.task(run, task);
     if (known !== undefined) nodes.set(task, known.node);

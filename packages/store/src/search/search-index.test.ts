@@ -104,6 +104,28 @@ describe('the search index', () => {
     index.close();
   });
 
+  it('[D393] takes several logs together, and names those that another process was faster with', () => {
+    const index = openSearchIndex({ path: file });
+    const log = (run: RunId, from: number, title: string) => {
+      const entries = [entry('run', 'run', title)];
+      return { id: run, run, name: title, from, records: from + 1, mark: 'run', entries };
+    };
+    put(first, [entry('run', 'run', 'known')]);
+    const left = index.putAll([log(first, 0, 'late'), log(second, 0, 'begun'), log(second, 1, 'continued')]);
+    expect([...left]).toEqual([first]);
+    expect(['known', 'late', 'begun', 'continued'].map(word => titles(word))).toEqual([
+      ['known'],
+      [],
+      [],
+      ['continued'],
+    ]);
+    expect([...index.logs()].map(([id, { records }]) => [id, records])).toEqual([
+      [first, 1],
+      [second, 2],
+    ]);
+    index.close();
+  });
+
   it('[D393] forgets a log whole: no byte of its text stays in the file', () => {
     const word = 'xylophonequartz';
     put(first, [entry('message', '1', 'writer', `${word} ${'and more '.repeat(400)}`)]);

@@ -31,7 +31,7 @@ export interface SearchEntry {
   readonly isMore?: boolean | undefined;
 }
 
-interface LogToIndex extends IndexedLog {
+export interface LogToIndex extends IndexedLog {
   readonly id: string;
   /** How far it was indexed when its entries were read. */
   readonly from: number;
@@ -44,6 +44,8 @@ export interface SearchIndex {
   logs(): ReadonlyMap<string, IndexedLog>;
   /** Writes the entries and how far they reach. False if another process was faster: read again. */
   put(log: LogToIndex): boolean;
+  /** The same for several in one transaction, in order. Returns the ids of those to read again. */
+  putAll(logs: readonly LogToIndex[]): ReadonlySet<string>;
   forget(log: string): void;
   find(query: FindQuery): Found;
   close(): void;
@@ -91,18 +93,20 @@ export function openSearchIndex({ path }: { readonly path: string }): SearchInde
     setWords.run(isMore && title === '' ? String(before?.title ?? '') : title, whole, n);
   }
 
+  function isPut({ id, from, run, name, records, mark, entries }: LogToIndex): boolean {
+    if (Number(recordsOf.get(id)?.records ?? 0) !== from) return false;
+    for (const entry of entries) write(id, entry);
+    putLog.run(id, run ?? null, name ?? null, records, mark);
+    return true;
+  }
+
   return {
     logs: () =>
       new Map(
         allLogs.all().map(({ id, records, mark }) => [String(id), { records: Number(records), mark: String(mark) }]),
       ),
-    put: ({ id, from, run = null, name = null, records, mark, entries }) =>
-      inTransaction(database, () => {
-        if (Number(recordsOf.get(id)?.records ?? 0) !== from) return false;
-        for (const entry of entries) write(id, entry);
-        putLog.run(id, run, name, records, mark);
-        return true;
-      }),
+    put: log => inTransaction(database, () => isPut(log)),
+    putAll: logs => inTransaction(database, () => new Set(logs.flatMap(log => (isPut(log) ? [] : log.id)))),
     forget: log =>
       inTransaction(database, () => {
         dropWords.run(log);
