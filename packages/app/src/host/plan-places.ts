@@ -105,9 +105,9 @@ function isLinkInto(file: string, dataDirectory: string): boolean {
  */
 export function projectOf(directory: string, home: string = homedir()): string | undefined {
   const start = placeOf(directory) ?? directory;
+  const end = placeOf(home) ?? home;
   const within: string[] = [];
-  for (let at = start; at !== path.dirname(at) && at !== (placeOf(home) ?? home); at = path.dirname(at))
-    within.push(at);
+  for (let at = start; at !== path.dirname(at) && at !== end; at = path.dirname(at)) within.push(at);
   const withEntry = (name: string) => within.find(at => existsSync(path.join(at, name)));
   return withEntry('.signalbox') ?? withEntry('.git') ?? within[0];
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/model';
 
 /**
@@ -5,6 +6,7 @@ import { type ErrorEnvelope, err, failure, ok, type Result } from '@signalbox/mo
  * U+DC00 + byte, which no decoded text contains, so that names and bytes map one to one.
  */
 export function nameFromBytes(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return decoder.decode(bytes);
   let name = '';
   for (let at = 0; at < bytes.length; ) {
     const length = sequenceLength(bytes, at);

@@ -50,12 +50,15 @@ export function credentialsIn(directory: string, isHome: boolean): readonly stri
 /** Whether a directory holds credentials, or is inside one that does. Takes a real path, which need not exist. */
 export function isCredentialPlace(directory: string, home = os.homedir()): boolean {
   const given = `${directory}/`.toLowerCase();
+  if (placesAnywhere.some(place => given.includes(place))) return true;
   const homes = [...real(home), home, '/root', ...(/^\/(?:home|Users)\/[^/]+/.exec(directory) ?? [])];
-  return (
-    ANYWHERE.some(name => given.includes(`/${name.toLowerCase()}/`)) ||
-    AT_HOME.some(name => homes.some(each => given.startsWith(`${each}/${name}/`.toLowerCase())))
-  );
+  return homes
+    .map(each => each.toLowerCase())
+    .some(each => placesAtHome.some(place => given.startsWith(place, each.length) && given.startsWith(each)));
 }
+
+const placesAnywhere = ANYWHERE.map(name => `/${name.toLowerCase()}/`);
+const placesAtHome = AT_HOME.map(name => `/${name.toLowerCase()}/`);
 
 /** The credentials directly inside a directory, refreshed at most once a second: a search asks for them at every file. */
 export function credentialsOf(directory: string, home = os.homedir()): () => readonly string[] {

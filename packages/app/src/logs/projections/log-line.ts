@@ -1,4 +1,4 @@
-import type { Json, RunId, Timestamp } from '@signalbox/model';
+import type { Json, JsonObject, RunId, Timestamp } from '@signalbox/model';
 import { type AnyEvent, factsOfEvent, type StreamChunk } from '@signalbox/runs';
 import { agentIn } from '../../agents/agents-of-run.ts';
 
@@ -131,11 +131,15 @@ function mapped(value: Json, change: (part: Json, key?: string) => Json, key?: s
     const items = value.map(item => mapped(item as Json, change));
     return items.some((item, at) => item !== value[at]) ? items : value;
   }
-  let isChanged = false;
-  const members = Object.entries(value).map(([name, member]) => {
-    const kept = mapped(member as Json, change, name);
-    isChanged ||= kept !== member;
-    return [name, kept] as const;
-  });
-  return isChanged ? Object.fromEntries(members) : value;
+  // Nothing is copied before the first change: most lines have none.
+  const members = value as JsonObject;
+  let copy: Map<string, Json> | undefined;
+  for (const name in members) {
+    const member = members[name] as Json;
+    const kept = mapped(member, change, name);
+    if (kept === member) continue;
+    copy ??= new Map(Object.entries(members as Record<string, Json>));
+    copy.set(name, kept);
+  }
+  return copy === undefined ? value : Object.fromEntries(copy);
 }
