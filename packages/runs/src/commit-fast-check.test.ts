@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { guard as guardSchema, writeSet } from './commit.ts';
 import { isKnownGood } from './commit-fast-check.ts';
 import { type NodeKey, type OwnerId, taskIdOf } from './ids.ts';
+import { isUsualRun } from './run/quick-run.ts';
+import { runRecord } from './run/run-record.ts';
 
 const run = '01890000-0000-7000-8000-000000000001' as RunId;
 const node = 'build' as NodeKey;
@@ -128,6 +130,26 @@ const ending = {
 };
 const commits = [step, beginning, ending];
 
+/** A stored run, with one of everything. */
+const stored = {
+  ...beginning.writes.run.run,
+  id: run,
+  status: 'stopped',
+  stopReason: 'enough',
+  output: { a: [1] },
+  epoch: 1,
+  version: 5,
+  frames: 4,
+  inputSeq: 0,
+  nextSeq: 32,
+  records: 6,
+  head: digest,
+  createdAt: at,
+  updatedAt: at,
+  startedAt: at,
+  endedAt: at,
+};
+
 const garbage = fc.oneof(
   fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true, withSparseArray: true }),
   fc.constantFrom(undefined, -1, 1.5, 2 ** 60, '', ' ', '\ud800', 'x'.repeat(2_000), Number.NaN, [], {}),
@@ -141,24 +163,26 @@ function placesOf(value: unknown, path: readonly (string | number)[] = []): (rea
   if (typeof value !== 'object' || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([name, inside]) => placesOf(inside, [...path, name]))];
 }
-const places = commits.flatMap(commit =>
-  placesOf(commit)
+function placesIn<Whole>(whole: Whole) {
+  return placesOf(whole)
     .filter(path => path.length > 0)
-    .map(path => ({ commit, path })),
-);
+    .map(path => ({ whole, path }));
+}
+const places = commits.flatMap(commit => placesIn(commit as typeof step));
+const changes = fc.constantFrom('replace', 'remove', 'add');
 
-function changedAt(
-  { commit, path }: (typeof places)[number],
+function changedAt<Whole>(
+  { whole, path }: { readonly whole: Whole; readonly path: readonly (string | number)[] },
   how: 'replace' | 'remove' | 'add',
   value: unknown,
-): typeof step {
-  const copy = structuredClone(commit) as unknown as Record<string, unknown>;
+): Whole {
+  const copy = structuredClone(whole) as unknown as Record<string, unknown>;
   const parent = path.slice(0, -1).reduce<Record<string, unknown>>((part, name) => part[name] as never, copy);
   const name = String(path.at(-1));
   if (how === 'remove') delete parent[name];
   else if (how === 'add' && Array.isArray(parent)) parent.push(value);
   else parent[how === 'add' ? `${name}2` : name] = value;
-  return copy as unknown as typeof step;
+  return copy as unknown as Whole;
 }
 
 describe('the quick check of a commit', () => {
@@ -173,19 +197,29 @@ describe('the quick check of a commit', () => {
   it('[L16] takes nothing that the schemas refuse or change', () => {
     let taken = 0;
     fc.assert(
-      fc.property(
-        fc.constantFrom(...places),
-        fc.constantFrom('replace', 'remove', 'add'),
-        garbage,
-        (place, how, value) => {
-          const { writes, guard } = changedAt(place, how, value);
-          if (!isKnownGood(writes as never, guard as never)) return;
-          taken += 1;
-          expect(writeSet.safeParse(writes)).toEqual({ success: true, data: writes });
-          expect(guardSchema.safeParse(guard)).toEqual({ success: true, data: guard });
-        },
-      ),
+      fc.property(fc.constantFrom(...places), changes, garbage, (place, how, value) => {
+        const { writes, guard } = changedAt(place, how, value);
+        if (!isKnownGood(writes as never, guard as never)) return;
+        taken += 1;
+        expect(writeSet.safeParse(writes)).toEqual({ success: true, data: writes });
+        expect(guardSchema.safeParse(guard)).toEqual({ success: true, data: guard });
+      }),
       { numRuns: 4_000 },
+    );
+    expect(taken).toBeGreaterThan(20);
+  });
+
+  it('[L16] takes a stored run, and none that the schema refuses or changes', () => {
+    expect(isUsualRun(stored)).toBe(true);
+    let taken = 0;
+    fc.assert(
+      fc.property(fc.constantFrom(...placesIn(stored)), changes, garbage, (place, how, value) => {
+        const changed = changedAt(place, how, value);
+        if (!isUsualRun(changed)) return;
+        taken += 1;
+        expect(runRecord.safeParse(changed)).toEqual({ success: true, data: changed });
+      }),
+      { numRuns: 2_000 },
     );
     expect(taken).toBeGreaterThan(20);
   });

@@ -1,4 +1,4 @@
-import { globalMode, nodeStatus, runMode, runPhase, runStatus, taskStatus } from '@signalbox/model';
+import { nodeStatus, runPhase, runStatus, taskStatus } from '@signalbox/model';
 import type { Guard, WriteSet } from './commit.ts';
 import type { InternalEventType } from './events/internal-event.ts';
 import { frameTrigger } from './frames/frame.ts';
@@ -11,14 +11,19 @@ import {
   is,
   isBoolean,
   isCount,
+  isDigest,
   isJson,
+  isName,
+  isOwner,
   isPositive,
   isText,
+  isTime,
+  isUuid,
   listOf,
-  matches,
   oneOf,
   record,
 } from './quick-checks.ts';
+import { isNewRun } from './run/quick-run.ts';
 import { newRun } from './run/run-record.ts';
 import { task } from './tasks/task.ts';
 
@@ -31,28 +36,8 @@ export function isKnownGood(writes: WriteSet, guard: Guard): boolean {
 }
 
 const isLaterVersion: Is = value => isPositive(value) && value !== 1;
-const isUuid = matches(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-const isDigest = matches(/^sha256:[0-9a-f]{64}$/);
 const isNodeKey = hasLength(1, 512);
 const isKey = hasLength(1, 1024);
-const isOwner = hasLength(1, 128);
-const isName = hasLength(1);
-
-/** As `Date` writes it. Other time formats are left to the schema. */
-const isTime: Is = value => {
-  if (typeof value !== 'string' || value.length !== ISO_LENGTH) return false;
-  if (knownTimes.has(value)) return true;
-  const ms = Date.parse(value);
-  if (Number.isNaN(ms) || new Date(ms).toISOString() !== value) return false;
-  if (knownTimes.size >= MAX_TIMES) knownTimes.clear();
-  knownTimes.add(value);
-  return true;
-};
-const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
-/** A commit repeats the same times, and so does the next one. */
-const knownTimes = new Set<string>();
-const MAX_TIMES = 64;
-
 const isChange: Is = byMember('kind', {
   set: record({ kind: is('set'), value: isJson }),
   gone: record({ kind: is('gone') }),
@@ -113,43 +98,6 @@ const isTask = record(
     handledFrame: isCount,
     startedAt: isTime,
     endedAt: isTime,
-  },
-);
-
-const isPath: Is = value => isLine(value) && ABSOLUTE.test(value as string);
-const isLine = hasLength(1, 4096);
-const ABSOLUTE = /^(?:\/|[A-Za-z]:[\\/])/;
-
-const isSource = record(
-  {
-    root: isPath,
-    entry: isName,
-    files: listOf(record({ path: isName, digest: isDigest })),
-    packages: listOf(record({ name: isName, version: isName })),
-    engine: isName,
-  },
-  { gitCommit: isName },
-);
-
-const isNewRun = record(
-  {
-    driver: oneOf(newRun.shape.driver.options),
-    name: hasLength(1, 256),
-    tags: value => Array.isArray(value) && value.length <= 64 && listOf(hasLength(1, 128))(value),
-    status: oneOf(newRun.shape.status.options),
-    phase: oneOf(runPhase.options),
-    mode: oneOf(runMode.options),
-    globalMode: oneOf(globalMode.options),
-    input: isJson,
-    limits: record({}),
-    seed: isCount,
-  },
-  {
-    correlationId: hasLength(1, 256),
-    idempotencyKey: hasLength(1, 256),
-    workingDirectory: isPath,
-    source: isSource,
-    owner: isOwner,
   },
 );
 

@@ -182,6 +182,7 @@ export { keptFrames } from './retention/kept-frames.ts';
 export { planRetention, type RetainedRun, type RetentionPlan } from './retention/plan-retention.ts';
 export { DEFAULT_RETENTION, type RetentionPolicy, retentionPolicy } from './retention/retention-policy.ts';
 export { isSamePlan, planSources, planVersionOf } from './run/plan-versions.ts';
+export { isUsualRun } from './run/quick-run.ts';
 export { hasRunEnded, mayRunFollow } from './run/run-lifecycle.ts';
 export {
   type NewRun,

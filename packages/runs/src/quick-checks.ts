@@ -23,6 +23,26 @@ export const is =
   value =>
     value === literal;
 
+export const isUuid = matches(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+export const isDigest = matches(/^sha256:[0-9a-f]{64}$/);
+export const isOwner = hasLength(1, 128);
+export const isName = hasLength(1);
+
+/** As `Date` writes it. Other time formats are left to the schema. */
+export const isTime: Is = value => {
+  if (typeof value !== 'string' || value.length !== ISO_LENGTH) return false;
+  if (knownTimes.has(value)) return true;
+  const ms = Date.parse(value);
+  if (Number.isNaN(ms) || new Date(ms).toISOString() !== value) return false;
+  if (knownTimes.size >= MAX_TIMES) knownTimes.clear();
+  knownTimes.add(value);
+  return true;
+};
+const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
+/** A commit repeats the same times, and so does the next one. */
+const knownTimes = new Set<string>();
+const MAX_TIMES = 64;
+
 export function oneOf(options: readonly string[]): Is {
   const known = new Set<unknown>(options);
   return value => known.has(value);

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type RunId, runId } from '@signalbox/model';
-import { type RunRecord, runRecord } from '@signalbox/runs';
-import * as z from 'zod';
+import { isUsualRun, type RunRecord, runRecord } from '@signalbox/runs';
 import { type JsonColumns, StoreDamage } from '../sqlite/json-column.ts';
 import type { Cell, Row } from '../sqlite/row-codec.ts';
 
@@ -52,7 +51,9 @@ export function runRows(database: DatabaseSync, json: JsonColumns): RunRows {
   }
 
   function fromRow(row: Row): NumberedRun {
-    const parsed = runRecord.safeParse({ ...hotOf(row), ...json.read(details, row.details, `run ${row.id}`) });
+    const whole = { ...hotOf(row), ...(json.readPlain(row.details, `run ${row.id}`) as object) };
+    if (isUsualRun(whole)) return { n: Number(row.n), record: whole as unknown as RunRecord };
+    const parsed = runRecord.safeParse(whole);
     if (!parsed.success) throw new StoreDamage(`run ${row.id} is damaged at ${parsed.error.issues[0]?.path.join('.')}`);
     return { n: Number(row.n), record: parsed.data };
   }
@@ -84,8 +85,6 @@ export function runRows(database: DatabaseSync, json: JsonColumns): RunRows {
 }
 
 /** Stored as one JSON text. */
-const details = z.looseObject({});
-
 function detailsOf(record: RunRecord): Partial<RunRecord> {
   const { driver, tags, origin, source, workingDirectory, workspace, mode, globalMode, input, limits, seed } = record;
   const { earlierPlans, owner, stopReason, error, output, kept, collected } = record;
