@@ -115,7 +115,7 @@ export function projectOf(directory: string, home: string = homedir()): string |
 /** A path with links resolved as far as it exists; undefined if that cannot be determined. */
 function placeOf(file: string): string | undefined {
   try {
-    return realpathSync(file);
+    return realpathSync.native(file);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT' || isLink(file)) return undefined;
     const above = placeOf(path.dirname(file));

@@ -35,8 +35,11 @@ export function createJournalWriter(
   let open = new Map<LogId, Journal<RunRecordEvent>>();
   const written = openWrittenLengths(dataDirectory, 'journaled', disk);
 
-  /** Ids of runs and projects differ. */
-  const kindOf = (log: LogId): LogOf => (reader.project?.(log as ProjectId) === undefined ? 'run' : 'project');
+  /** Ids of runs and projects differ. Undefined if the log was removed meanwhile: it needs no journal. */
+  async function kindOf(log: LogId): Promise<LogOf | undefined> {
+    if ((await reader.records(log as RunId, 0, 1)).length > 0) return 'run';
+    return reader.project?.(log as ProjectId) === undefined ? undefined : 'project';
+  }
 
   const logs: { readonly [Of in LogOf]: Pick<RunReader, 'records'> } = {
     run: reader,
@@ -47,13 +50,13 @@ export function createJournalWriter(
 
   async function isWritten(
     log: LogId,
-    of: LogOf,
-    journal: Journal<RunRecordEvent>,
+    known: Journal<RunRecordEvent> | undefined,
     most: number,
     lengths: Map<LogId, number>,
   ): Promise<boolean> {
-    // A run that was removed meanwhile needs no journal.
-    if ((await logs[of].records(log as RunId, 0, 1)).length === 0) return true;
+    const of = await kindOf(log);
+    if (of === undefined) return true;
+    const journal = known ?? journalOfRun(dataDirectory, log, ownRecordSchema, disk, of);
     const extended = await extendJournal(
       journal,
       dataDirectory,
@@ -81,9 +84,7 @@ export function createJournalWriter(
       const left: LogId[] = [];
       const lengths = new Map<LogId, number>();
       for (const log of runs) {
-        const of = kindOf(log);
-        const journal = before.get(log) ?? journalOfRun(dataDirectory, log, ownRecordSchema, disk, of);
-        if (!(await isWritten(log, of, journal, most, lengths).catch(() => false))) left.push(log);
+        if (!(await isWritten(log, before.get(log), most, lengths).catch(() => false))) left.push(log);
       }
       written.note(lengths);
       return left;

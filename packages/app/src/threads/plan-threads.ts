@@ -131,6 +131,8 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
   // A copy: reading a variable of the process takes as long as a hundred of these.
   const env = { ...basicEnvironment(process.env), ...(options.env ?? process.env) };
   const told = new WeakMap<Seat, string>();
+  /** By what is loaded and then driven: a run has one environment. */
+  const environments = new WeakMap<PlanSource, ReturnType<typeof planEnvironment>>();
   const seatOf = new Map<RunId, Seat>();
   /** Runs that lost their thread and are about to get another. */
   const moving = new Map<RunId, Promise<unknown>>();
@@ -138,7 +140,8 @@ export function openPlanThreads(newHost: (where: DrivenWhere) => ThreadHost, opt
 
   /** Passes a thread the environment of the plan whose code it is about to run. */
   function ready(seat: Seat, source: PlanSource): Seat {
-    const variables = planEnvironment(source, env);
+    const variables = environments.get(source) ?? planEnvironment(source, env);
+    environments.set(source, variables);
     const text = JSON.stringify(variables);
     if (variables.ok && told.get(seat) !== text) seat.thread.calls.tell('environment', variables.value);
     told.set(seat, text);
