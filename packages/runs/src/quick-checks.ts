@@ -10,7 +10,7 @@ export const isText: Is = value => typeof value === 'string' && value.isWellForm
 export const isCount: Is = value => Number.isSafeInteger(value) && (value as number) >= 0;
 export const isPositive: Is = value => isCount(value) && value !== 0;
 export const isBoolean: Is = value => typeof value === 'boolean';
-export const matches =
+const matches =
   (pattern: RegExp): Is =>
   value =>
     typeof value === 'string' && pattern.test(value);
