@@ -1,11 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { detectSandbox } from '@signalbox/state';
+import { echoAgentProgram, echoPrompt } from '@signalbox/testkit';
 import { afterEach, expect, it } from 'vitest';
 import { until } from '../../app/test/support/until.ts';
 import { entry, ownEnvironment, signalbox, temporaryFolder } from './program.ts';
 
+const sandbox = await detectSandbox();
 const folder = temporaryFolder();
 const data = path.join(folder, 'data');
+mkdirSync(path.join(folder, 'below'));
+mkdirSync(data, { mode: 0o700 });
+const echo = { command: [process.execPath, echoAgentProgram], title: 'Echo' };
+writeFileSync(path.join(data, 'config.json'), JSON.stringify({ agents: { echo } }));
 const run = (...args: readonly string[]) => signalbox([...args, '--data-dir', data], { cwd: folder });
 const json = (...args: readonly string[]) =>
   run(...args, '--json')
@@ -32,7 +40,7 @@ async function serve(...flags: readonly string[]): Promise<void> {
   await new Promise<void>(resolve => child.stdout.setEncoding('utf8').once('data', () => resolve()));
 }
 
-it('[X98] [X120] [X121] [X122] [X123] [X124] directs agents while a server plays a scenario, and after it was killed', async () => {
+it('[X98, X120, X121, X122, X123, X124, X215] directs agents while a server plays a scenario, and after it was killed', async () => {
   expect(run('fleet', 'kill', 'backend')).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('No server runs agents'),
@@ -90,4 +98,26 @@ it('[X98] [X120] [X121] [X122] [X123] [X124] directs agents while a server plays
   await until(() => (json('fleet', 'show', agent)[0].lives > 1 ? true : undefined));
   expect(run('fleet', 'kill', agent, '--reason', 'enough').status).toBe(0);
   await until(() => (json('fleet', 'show', agent)[0].standing === 'dead' ? true : undefined));
+
+  const description = echoPrompt([{ do: 'say', text: 'Hello.' }]);
+  const place = ['--workstream', 'docs', '--directory', 'below', '--model', 'small'];
+  const [spawned] = json(
+    'fleet',
+    'spawn',
+    'own',
+    '--plugin',
+    'echo',
+    '--role',
+    'Writer',
+    ...place,
+    '--description',
+    description,
+  );
+  expect(spawned).toMatchObject({
+    ...{ name: 'own', pluginName: 'echo', role: 'Writer', workstream: 'docs' },
+    brief: { modelPreference: 'small', workspaceRequirements: { mounts: [{ hostPath: 'below' }] } },
+  });
+  // Where agents cannot be confined, it is refused.
+  const ended = await until(() => json('fleet', 'show', 'own').find(({ standing }) => /done|failed/.test(standing)));
+  expect(ended.standing).toBe(sandbox.ok ? 'done' : 'failed');
 });

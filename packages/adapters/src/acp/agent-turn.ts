@@ -148,6 +148,7 @@ export async function runTurn(
   };
   const watch = createSessionWatch({
     ...{ row, book, heard, failed: fail, isOver: over.isSettled },
+    vendor: (what, update) => session.vendor?.(what, redact.data(update)),
     costs: cost => (spending.costs(cost) ? recordCost().catch(over.reject) : undefined),
   });
   const desk = createPermissionDesk({

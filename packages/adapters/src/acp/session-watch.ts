@@ -1,4 +1,6 @@
+import type { Json } from '@signalbox/model';
 import type { TaskError } from '@signalbox/runs';
+import { plainData } from '../attempt/plain-data.ts';
 import type { WireListener } from './agent-wire.ts';
 import { leftAsking } from './asking-mode.ts';
 import type { AgentRow } from './register.ts';
@@ -10,6 +12,8 @@ export interface WatchContext {
   readonly book: TurnBook;
   /** The agent sent something. */
   heard(): void;
+  /** An update that has no form here. */
+  vendor(what: string, update: Json): void;
   /** The agent reported the cost of its session. The next message is read when it settles. */
   costs(cost: { readonly amount: number; readonly currency: string }): Promise<void> | undefined;
   failed(error: TaskError): void;
@@ -24,7 +28,7 @@ export interface WatchContext {
  * 2. What an agent repeats while a session is opened again was told before, and is not told again. The mode that it reports counts.
  * 3. Once the asking mode holds, an agent that leaves it is ended.
  */
-export function createSessionWatch({ row, book, heard, costs, failed, isOver }: WatchContext) {
+export function createSessionWatch({ row, book, heard, vendor, costs, failed, isOver }: WatchContext) {
   let id: string | undefined;
   let mode: string | undefined;
   let isAsking = false;
@@ -55,6 +59,7 @@ export function createSessionWatch({ row, book, heard, costs, failed, isOver }: 
       const read = sessionUpdate.safeParse(update);
       if (read.success) return updated(read.data);
       const what = String((update as { readonly sessionUpdate?: unknown } | undefined)?.sessionUpdate);
+      if (!isRepeating) vendor(what, plainData(update));
       if (!IDLE_UPDATES.has(what)) book.note(`The agent sent an update that is not understood: ${what}.`);
       return undefined;
     },

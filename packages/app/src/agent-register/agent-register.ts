@@ -19,7 +19,7 @@ type AgentChoice =
   | { readonly kind: 'missing'; readonly message: string };
 
 /** The name of the agent that comes along. */
-const BUILTIN = 'builtin';
+export const BUILTIN = 'builtin';
 
 export interface RegisterOptions {
   readonly dataDirectory: string;

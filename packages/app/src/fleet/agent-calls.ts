@@ -78,6 +78,9 @@ export function createAgentCalls(ports: CallsPorts): AgentCalls {
     open({
       transportOf: agent => ({ type: 'in_process', eventSink: message => arrived(agent, plainOf(message)) }),
       livesOf: agent => state().agents.agents[agent]?.lives ?? 0,
+      stored(saved) {
+        if (!isClosed) tell({ kind: 'checkpoint_stored', agentId: saved.agentId, state: saved });
+      },
       crashed(agentId, reason) {
         handles.delete(agentId);
         if (!isClosed) tell({ kind: 'agent_crashed', agentId, reason });

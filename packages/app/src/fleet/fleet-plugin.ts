@@ -5,6 +5,7 @@ import type {
   PluginRegistration,
   ReplayRequest,
   Resolution,
+  SerializedAgentState,
 } from '@signalbox/model';
 
 /** What a plugin is given by the fleet that it works for. */
@@ -13,6 +14,8 @@ interface PluginPorts {
   transportOf(agent: AgentId): InProcessTransport;
   /** How many adapter sessions the agent had: a session that is numbered from there is new. */
   livesOf(agent: AgentId): number;
+  /** What the agent could go on from, if it died now. */
+  stored(state: SerializedAgentState): void;
   /** The process of the agent ended by itself. */
   crashed(agent: AgentId, reason: string): void;
   /** Answers a decision for a person: the answers that a script contains. */

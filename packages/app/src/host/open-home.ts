@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { providerReferences } from '@signalbox/adapters/providers';
 import { defaultFleetConfig } from '@signalbox/fleet';
 import type { ErrorEnvelope, Result } from '@signalbox/model';
@@ -14,6 +15,8 @@ import { createFleetDesk, type FleetDesk } from '../fleet/fleet-desk.ts';
 import { type FleetHost, type FleetHostOptions, openFleetHost } from '../fleet/fleet-host.ts';
 import { readFleetConfig } from '../fleet/fleet-settings.ts';
 import { projectIdOf } from '../fleet/project-id.ts';
+import { agentPlugins } from '../fleet-agents/agent-plugins.ts';
+import { openAgentTranscripts } from '../fleet-agents/agent-transcript.ts';
 import { openLimits } from '../limits/open-limits.ts';
 import { lazyHostLog } from '../logs/lazy-host-log.ts';
 import type { Log } from '../logs/log.ts';
@@ -151,11 +154,12 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
       kept: createKeptCalls(store, filter, dataDirectory),
       log: (words, fields) => log.say('warn', words, fields),
     });
+  const { register = openAgentRegister({ dataDirectory, env }) } = options;
   const real =
     options.agents ??
     acpAgents({
       ...{ machine, tools, store, env, dataDirectory, homes, secrets, parkMs, turns: options.turns, meter, budget },
-      ...(options.register && { register: options.register }),
+      register,
     });
   const agents = options.isRehearsal === true ? rehearsedAgents(real) : real;
   const providers = providerReferences(env);
@@ -195,11 +199,14 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
         planRoots: options.planRoots ?? [],
         ...more,
       }),
-    async fleet({ directory, ...plugins }) {
+    async fleet({ directory, plugins, services }) {
       const config = readFleetConfig(dataDirectory);
       if (!config.ok) log.say('warn', 'the settings of the fleet are not used', { why: config.error });
+      const project = realpathSync(directory);
+      const transcripts = openAgentTranscripts(dataDirectory);
+      const own = agentPlugins({ runner: agents, register, machine, transcripts, project, clean: filter.data });
       const fleet = await openFleetHost({
-        ...plugins,
+        ...{ plugins: [...plugins, ...own], services },
         config: config.ok ? config.value : defaultFleetConfig,
         project: projectIdOf(directory),
         log: store,
@@ -211,7 +218,6 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
       return createFleetDesk(fleet, store, machine);
     },
     agentJobs() {
-      const { register = openAgentRegister({ dataDirectory, env }) } = options;
       return openAgentJobs({ dataDirectory, env, machine, register, turns: options.turns, clean: filter.text });
     },
     async close() {

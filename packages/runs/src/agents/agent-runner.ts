@@ -87,6 +87,8 @@ export interface AgentSession {
   keep(messages: readonly Json[]): Promise<readonly Json[]>;
   /** Publishes the agent's output while it works. It is stored soon after, many chunks at once. */
   stream(kind: Exclude<StreamChunk['kind'], 'message'>, payload: Json): void;
+  /** An update of the vendor's own protocol that has no form here, for who wants to count or see it. */
+  vendor?(eventType: string, payload: Json): void;
   /**
    * Call before every model call: waits for the model's window and a free slot. `release` frees the slot and reports how the call went; if
    * the provider refused it, all callers wait. Settles soon after the session's signal is aborted. With an estimate, that much is reserved

@@ -15,6 +15,8 @@ interface SpawnFlags extends DataFlags {
   readonly role?: string;
   readonly workstream?: string;
   readonly description?: string;
+  readonly directory?: string;
+  readonly model?: string;
 }
 
 export const defineFleet: DefineCommand = (command, { terminal, end }) => {
@@ -34,6 +36,7 @@ export const defineFleet: DefineCommand = (command, { terminal, end }) => {
 Examples:
   $ signalbox serve --scenario david     in another terminal: sample agents
   $ signalbox fleet ls
+  $ signalbox fleet spawn fixer --plugin claude --description "Fix the failing test" --directory packages/api
   $ signalbox fleet kill backend --reason "wrong branch"`,
     )
     .action(list);
@@ -63,14 +66,20 @@ Examples:
   command
     .command('spawn <name>')
     .summary('spawn an agent')
-    .requiredOption('--plugin <plugin>', 'the plugin that runs it, such as mock')
+    .requiredOption('--plugin <plugin>', 'what runs it: an agent of "agents ls", such as claude, or builtin')
     .option('--role <role>', 'its role', 'Agent')
     .option('--workstream <name>', 'the workstream that it works in', 'main')
-    .option('--description <text>', 'what it does', '')
+    .option('--description <text>', 'its brief: what it does', '')
+    .option('--directory <path>', "the directory that it works in, below the project's", '.')
+    .option('--model <name>', 'the model that it is asked to use')
     .action(async (name: string, _: SpawnFlags, own: Global<SpawnFlags>) => {
       const flags = own.optsWithGlobals();
-      const { plugin, role = 'Agent', workstream = 'main', description = '' } = flags;
-      const brief = { role, workstream, description };
+      const { plugin, role = 'Agent', workstream = 'main', description = '', directory = '.', model } = flags;
+      const brief = {
+        ...{ role, workstream, description },
+        ...(model === undefined ? {} : { modelPreference: model }),
+        ...(directory === '.' ? {} : { workspaceRequirements: workIn(directory) }),
+      };
       end(await withFleet(terminal, flags, client => client.spawnAgent({ name, plugin, brief }), describeDetail));
     });
 
@@ -94,5 +103,11 @@ Examples:
     client.killAgent(agent, reason),
   );
 };
+
+/** Agents see the directory at its own path, whatever the sandbox calls it. */
+const workIn = (hostPath: string) => ({
+  mounts: [{ hostPath, sandboxPath: '/workspace', readOnly: false }],
+  capabilities: [],
+});
 
 type Acted = Promise<Result<Parameters<typeof describeDetail>[0], ErrorEnvelope>>;
