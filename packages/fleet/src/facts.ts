@@ -14,6 +14,7 @@ import {
   pluginCapabilities,
   pluginError,
   resolution,
+  runSeat,
   serializedAgentState,
   severity,
   text,
@@ -85,6 +86,22 @@ export const fact = z.discriminatedUnion('kind', [
   of('brief_changed', { agentId, changes: briefChanges, by }),
   /** `attempt` counts the same call from 1. */
   of('plugin_failed', { agentId, call: pluginCall, attempt: z.int().positive(), error: pluginError }),
+
+  // Agents of plans, whose runs have the truth about their work
+  /** A turn of a plan's agent begins: it is there already, and this is its next adapter session. */
+  of('agent_joined', {
+    agentId,
+    name,
+    pluginName: name,
+    session: adapterSessionId,
+    seat: runSeat,
+    changes: briefChanges,
+  }),
+  /** Its turn is over: it failed, waits in its run without a process, or was cut off with its run. */
+  of('agent_left', { agentId, as: z.enum(['done', 'failed', 'waiting', 'interrupted']), reason: text }),
+  /** Its run asks a person. The decision is the run's. */
+  of('run_decision_asked', { agentId, decisionId: approvalId }),
+  of('run_decision_answered', { agentId, decisionId: approvalId, resolution, toolName: name.optional() }),
 
   // Events
   /** As received: the parsed message, or its text if that is no JSON. */

@@ -4,7 +4,7 @@ export { agentHandle, agentStanding } from './agents/standing.ts';
 export { coherenceScore, coherenceTrend } from './coherence/coherence-score.ts';
 export type { CoherenceCandidate } from './coherence/coherence-state.ts';
 export { defaultFleetConfig, type FleetConfig } from './config.ts';
-export { brakesOn } from './control/control-state.ts';
+export { brakeAgainst, brakesOn } from './control/control-state.ts';
 export { decisionQueue } from './decisions/decision-score.ts';
 export { type FleetDecision, isWaiting } from './decisions/decision-state.ts';
 export { type ActEffect, type AnswerOutcome, type Effect, effectPhases, type RefusalCode } from './effects.ts';

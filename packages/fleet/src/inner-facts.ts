@@ -18,6 +18,7 @@ import type {
   OptionDecisionEvent,
   OrphanedDecisionAction,
   Resolution,
+  RunSeat,
   Severity,
   Timestamp,
   TrustOutcome,
@@ -123,6 +124,17 @@ export type InnerFact = { readonly at: Timestamp } & (
       readonly brief: AgentBrief;
       readonly ownProtocol: EscalationProtocol;
       readonly by: string;
+    }
+  /** An agent of a plan begins a turn. */
+  | {
+      readonly kind: 'agent_seated';
+      readonly agentId: AgentId;
+      readonly name: string;
+      readonly pluginName: string;
+      readonly session: AdapterSessionId;
+      readonly seat: RunSeat;
+      readonly brief: AgentBrief;
+      readonly ownProtocol: EscalationProtocol;
     }
   | { readonly kind: 'agent_back'; readonly agentId: AgentId }
   | { readonly kind: 'agent_gone'; readonly agentId: AgentId }

@@ -15,6 +15,7 @@ import { type CoherenceFact, stepCoherence } from './coherence/coherence.ts';
 import { type ControlFact, stepControl } from './control/control.ts';
 import { brakeAgainst, brakesOn, isSilenced } from './control/control-state.ts';
 import { isAlwaysAsked, judge } from './control/judge.ts';
+import { outcomeOfToolAnswer } from './decisions/answer.ts';
 import { type DecisionFact, stepDecisions } from './decisions/decisions.ts';
 import { riskOf } from './decisions/tool-risk.ts';
 import { type Effect, effectPhases } from './effects.ts';
@@ -64,6 +65,11 @@ export const handlers: { readonly [Kind in AnyFact['kind']]: readonly Handler<Of
   plugin_registered: [agents],
   agent_requested: [requested],
   agent_briefed: [trust, agents, moved],
+  agent_joined: [joined],
+  agent_seated: [trust, agents, moved],
+  agent_left: [agents, moved],
+  run_decision_asked: [agents],
+  run_decision_answered: [runAnswered, agents],
   agent_started: [agents, moved],
   pause_requested: [agents],
   resume_requested: [unbraked(agents)],
@@ -177,6 +183,8 @@ function requested(fleet: FleetState, fact: Of<'agent_requested'>): Step<FleetSt
   const refuse = (code: 'agent_live' | 'plugin_unknown' | 'braked' | 'brief_invalid', reason: string) =>
     told(fleet, { kind: 'request_refused', agentId, code, reason });
   const before = fleet.agents.agents[agentId];
+  if (before?.seat !== undefined)
+    return refuse('agent_live', `Agent ${agentId} belongs to run ${before.seat.run}, which alone starts it.`);
   if (before !== undefined && isLive(before)) return refuse('agent_live', `Agent ${agentId} is ${before.status}.`);
   if (fleet.agents.plugins[pluginName] === undefined)
     return refuse('plugin_unknown', `There is no plugin ${pluginName}.`);
@@ -197,6 +205,39 @@ function requested(fleet: FleetState, fact: Of<'agent_requested'>): Step<FleetSt
     ...assembled.value,
     by: fact.by,
   });
+}
+
+/** A brake that was engaged meanwhile ends the turn that began. */
+function joined(fleet: FleetState, fact: Of<'agent_joined'>): Step<FleetState> {
+  const { agentId, at, name, pluginName, session, seat, changes } = fact;
+  const workstream = changes.workstream ?? '';
+  const readable = changes.readableWorkstreams ?? [];
+  const snapshot = knowledgeSnapshot(fleet, { workstream, readable }, at, 0);
+  const frame = { agentId, mode: fleet.control.mode, project: fleet.config.project, snapshot };
+  const assembled = assembleBrief({}, changes, frame);
+  if (!assembled.ok) {
+    const { code, reason } = assembled.error;
+    return told(fleet, { kind: 'request_refused', agentId, code, reason });
+  }
+  const brake = brakeAgainst(fleet.control, agentId, workstream);
+  const how = brake?.action.behavior === 'kill' ? 'kill' : 'abort';
+  return told(
+    fleet,
+    { kind: 'agent_seated', at, agentId, name, pluginName, session, seat, ...assembled.value },
+    ...(brake === undefined ? [] : [{ kind: 'stop_agent', agentId, how, reason: brake.action.reason } as const]),
+  );
+}
+
+/** An answer to a decision of a run says of its agent what it would say of any other, once. */
+function runAnswered(fleet: FleetState, fact: Of<'run_decision_answered'>): Step<FleetState> {
+  const { agentId, at, decisionId, resolution, toolName } = fact;
+  const agent = fleet.agents.agents[agentId];
+  if (agent === undefined || toolName === undefined || agent.answered?.includes(decisionId)) return kept(fleet);
+  const call = { type: 'decision', subtype: 'tool_approval', agentId, decisionId, toolName, toolArgs: {} } as const;
+  const { blastRadius } = riskOf(call, fleet.agents.plugins[agent.pluginName]?.toolClassifications ?? []);
+  const outcome = outcomeOfToolAnswer(resolution);
+  const reason = 'A person answered its decision.';
+  return told(fleet, { kind: 'trust_outcome', at, agentId, outcome, blastRadius, decisionId, reason });
 }
 
 function received(fleet: FleetState, { at, agentId, payload }: Of<'event_received'>): Step<FleetState> {

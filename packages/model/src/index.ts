@@ -220,6 +220,7 @@ export { parseAdapterEvent } from './fleet/parse-adapter-event.ts';
 export { type PluginError, type PluginErrorCode, pluginError, pluginErrorPlans } from './fleet/plugin-error.ts';
 export { type Provenance, projectPath, provenance } from './fleet/provenance.ts';
 export { type GivenAnswer, type Resolution, resolution, resolutionGiven } from './fleet/resolution.ts';
+export { type RunSeat, runSeat } from './fleet/run-seat.ts';
 export {
   type ArtifactUpload,
   type ArtifactUploadResult,

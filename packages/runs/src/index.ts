@@ -17,6 +17,7 @@ export type {
   CallOfModel,
   McpServerOffer,
 } from './agents/agent-runner.ts';
+export { HALT } from './agents/agent-runner.ts';
 export {
   type OwnToolAnswer,
   type OwnToolCall,

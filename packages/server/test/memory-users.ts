@@ -84,8 +84,6 @@ export const noFleet: FleetDesk = createFleetDesk(
     happen: async () => ok([]),
     subscribe: () => () => {},
     onPublished: () => () => {},
-    idle: async () => {},
-    close: async () => {},
   },
   {
     projects: () => [],

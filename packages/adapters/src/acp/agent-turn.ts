@@ -4,6 +4,7 @@ import {
   type AgentSession,
   type Assignment,
   type DecisionKind,
+  HALT,
   type ModelName,
   type TaskError,
   type TurnOffer,
@@ -181,7 +182,7 @@ export async function runTurn(
   const cancel = () => {
     const stop = () => fail(canceledFailure());
     const sessionId = watch.id();
-    if (!isPrompting || sessionId === undefined) return stop();
+    if (!isPrompting || sessionId === undefined || place.signal.reason === HALT) return stop();
     agent.notify(methods.agent.session.cancel, { sessionId }).catch(stop);
     giveUp = ports.timers.after(CANCEL_MS, stop);
   };

@@ -17,7 +17,7 @@ import {
   timestampOf,
   utf8Length,
 } from '@signalbox/model';
-import type { AgentOutcome, AgentRunner, Assignment, TaskId } from '@signalbox/runs';
+import { type AgentOutcome, type AgentRunner, type Assignment, HALT, type TaskId } from '@signalbox/runs';
 import * as z from 'zod';
 import type { FleetPlugin, OpenPlugin } from '../fleet/fleet-plugin.ts';
 import type { Machine } from '../machine.ts';
@@ -174,7 +174,7 @@ export function runnerPlugin(options: RunnerPluginOptions): OpenPlugin {
     async function stopped({ id }: AgentHandle): Promise<Result<Life, PluginError>> {
       const life = lives.get(id);
       if (life === undefined) return err({ code: 'invalid_state', message: `Agent ${id} is not running.` });
-      life.stop.abort();
+      life.stop.abort(HALT);
       await life.over;
       return ok(life);
     }

@@ -1,4 +1,11 @@
-import { type ActEffect, type Fact, type FleetState, knowledgeSnapshot, type PluginCall } from '@signalbox/fleet';
+import {
+  type ActEffect,
+  type AgentRecord,
+  type Fact,
+  type FleetState,
+  knowledgeSnapshot,
+  type PluginCall,
+} from '@signalbox/fleet';
 import {
   type AdapterSessionId,
   type AgentHandle,
@@ -19,6 +26,7 @@ import {
 import type { Machine } from '../machine.ts';
 import type { CoherenceServices } from './coherence-services.ts';
 import type { FleetPlugin, OpenPlugin } from './fleet-plugin.ts';
+import type { LeftSeat, RunSeats } from './run-seats.ts';
 
 /** A fact without its time, which it gets when its turn comes. */
 export type Undated<Of extends Fact = Fact> = Of extends unknown ? Omit<Of, 'at'> : never;
@@ -30,6 +38,8 @@ export interface CallsPorts {
   readonly state: () => FleetState;
   /** Something that happened, which nobody waits for. */
   readonly tell: (fact: Undated) => void;
+  /** Agents of plans that work now, or that are held. */
+  readonly seats: Pick<RunSeats, 'of'>;
   /** A message of an agent, as received. */
   readonly received: (agent: AgentId, payload: Json) => void;
   readonly onFault: (thrown: unknown) => void;
@@ -63,7 +73,7 @@ const CALL_MS = 60_000;
  * 3. A call whose agent is no longer the one that it was meant for is not made: the fleet decides again when the agent is back.
  */
 export function createAgentCalls(ports: CallsPorts): AgentCalls {
-  const { machine, state, tell, received, services, onFault } = ports;
+  const { machine, state, tell, received, services, seats, onFault } = ports;
   const handles = new Map<AgentId, AgentHandle>();
   /** Messages of agents that are being started. */
   const early = new Map<AgentId, Json[]>();
@@ -154,6 +164,12 @@ export function createAgentCalls(ports: CallsPorts): AgentCalls {
       const agent = agentOf(agentId);
       const plugin = pluginOf(agentId);
       if (agent === undefined || agent.status !== 'starting') return undefined;
+      if (agent.seat !== undefined) {
+        const isThere = seats.of(agentId)?.resume() === true;
+        const reason = `Its run is not driven now. Resume it with: signalbox resume ${agent.seat.run}`;
+        if (!isThere) tell({ kind: 'agent_left', agentId, as: 'interrupted', reason });
+        return undefined;
+      }
       if (plugin === undefined)
         return {
           code: 'provider_unavailable',
@@ -191,6 +207,12 @@ export function createAgentCalls(ports: CallsPorts): AgentCalls {
           ...(saved === undefined ? {} : { state: saved }),
         });
       };
+      const agent = agentOf(agentId);
+      if (agent?.seat !== undefined) {
+        const left = await seats.of(agentId)?.stop(isKill ? 'kill' : 'pause');
+        told(left === undefined || isKill ? undefined : seatState(agent, left, now()));
+        return undefined;
+      }
       // Nothing works for it any longer.
       if (running === undefined) {
         told();
@@ -325,6 +347,21 @@ export function createAgentCalls(ports: CallsPorts): AgentCalls {
       for (const cancel of waits) cancel();
       await Promise.all(plugins.map(plugin => plugin.close()));
     },
+  };
+}
+
+/** What a plan's agent goes on from: the transcript of its task, which its run has. */
+function seatState(
+  { id, brief, pluginName }: AgentRecord,
+  { sessionId, lastSequence }: LeftSeat,
+  serializedAt: SerializedAgentState['serializedAt'],
+): SerializedAgentState {
+  return {
+    ...{ agentId: id, pluginName, sessionId, briefSnapshot: brief, lastSequence, serializedAt },
+    checkpoint: { sdk: 'acp', agent: pluginName, sessionId },
+    pendingDecisionIds: [],
+    serializedBy: 'pause',
+    estimatedSizeBytes: utf8Length(JSON.stringify(brief)),
   };
 }
 

@@ -55,7 +55,7 @@ export interface FleetDesk extends FleetReads {
 }
 
 export function createFleetDesk(
-  host: FleetHost,
+  host: Pick<FleetHost, 'project' | 'state' | 'happen' | 'subscribe' | 'onPublished'>,
   log: ProjectReader,
   { clock, ids }: Pick<Machine, 'clock' | 'ids'>,
 ): FleetDesk {

@@ -36,6 +36,7 @@ import { needsClock, passedTime } from './fleet-clock.ts';
 import { type FleetListener, messagesOf } from './fleet-feed.ts';
 import { readFleet } from './fleet-log.ts';
 import { draftOf } from './project-draft.ts';
+import { createRunSeats, type RunSeats } from './run-seats.ts';
 
 export interface FleetHostOptions extends Pick<CallsPorts, 'plugins' | 'services' | 'onFault'> {
   readonly project: ProjectId;
@@ -58,8 +59,16 @@ export interface FleetHostOptions extends Pick<CallsPorts, 'plugins' | 'services
  */
 export interface FleetHost {
   readonly project: ProjectId;
+  /** Agents of plans in their runs. */
+  readonly seats: RunSeats;
   /** What is durable. */
   state(): FleetState;
+  /** Something happened, and nobody waits for it: it is committed when that is possible, in this order. */
+  tell(fact: Undated): void;
+  /** A message of an agent that no plugin runs, as received. */
+  received(agent: AgentId, payload: Json): void;
+  /** Calls the listener whenever a fact is durable. Returns how to end it. */
+  onSettled(listener: () => void): () => void;
   /** Resolves when the fact is durable, with everything that follows from it. */
   happen(fact: Undated): Promise<Result<readonly Effect[], ErrorEnvelope>>;
   /** Calls the listener with every message about the fleet. Returns how to end it. */
@@ -106,6 +115,8 @@ export async function openFleetHost(options: FleetHostOptions): Promise<FleetHos
   const items: Item[] = [];
   const intakes = new Map<AgentId, IntakeQueue<Json>>();
   const listeners = new Set<FleetListener>();
+  const settled = new Set<() => void>();
+  const seats = createRunSeats();
   const published = new Set<(event: PublishedEvent) => void>();
   let working: Promise<void> | undefined;
   let cancelLook: (() => void) | undefined;
@@ -113,14 +124,19 @@ export async function openFleetHost(options: FleetHostOptions): Promise<FleetHos
 
   const calls: AgentCalls = createAgentCalls({
     ...options,
+    ...{ seats, tell, received },
     state: () => state,
-    tell: fact => enqueue({ kind: 'fact', fact }),
-    received(agent, payload) {
-      const intake = intakes.get(agent) ?? (emptyIntake as IntakeQueue<Json>);
-      intakes.set(agent, offered(intake, payload, mayDrop));
-      enqueue({ kind: 'message', agent });
-    },
   });
+
+  function tell(fact: Undated): void {
+    enqueue({ kind: 'fact', fact });
+  }
+
+  function received(agent: AgentId, payload: Json): void {
+    const intake = intakes.get(agent) ?? (emptyIntake as IntakeQueue<Json>);
+    intakes.set(agent, offered(intake, payload, mayDrop));
+    enqueue({ kind: 'message', agent });
+  }
 
   function enqueue(item: Item): void {
     items.push(item);
@@ -197,6 +213,7 @@ export async function openFleetHost(options: FleetHostOptions): Promise<FleetHos
       for (const listener of published) listener(event);
     }
     for (const effect of effects) if (isAct(effect)) calls.perform(effect);
+    for (const listener of settled) listener();
   }
 
   /** The first of these could not be committed, and so none after it. */
@@ -239,8 +256,12 @@ export async function openFleetHost(options: FleetHostOptions): Promise<FleetHos
   }
 
   const host: FleetHost = {
-    project,
+    ...{ project, seats, tell, received },
     state: () => state,
+    onSettled(listener) {
+      settled.add(listener);
+      return () => settled.delete(listener);
+    },
     happen: fact => new Promise(answer => enqueue({ kind: 'fact', fact, answer })),
     subscribe(listener) {
       listeners.add(listener);
@@ -258,7 +279,9 @@ export async function openFleetHost(options: FleetHostOptions): Promise<FleetHos
       const grace = new Promise<void>(resolve => {
         cancelGrace = timers.after(GRACE_MS, resolve);
       });
-      for (const { id } of Object.values(state.agents.agents).filter(isLive)) {
+      // Agents of plans end with their runs.
+      const own = Object.values(state.agents.agents).filter(({ seat }) => seat === undefined);
+      for (const { id } of own.filter(isLive)) {
         calls.perform({ kind: 'stop_agent', agentId: id, how: pauseOf(state, id), reason: 'The server stops.' });
       }
       // A plugin that does not answer is left behind: its agents have crashed for the next host.
@@ -294,6 +317,11 @@ async function takeOver(
   }
   for (const agent of Object.values(agents.agents)) {
     const agentId = agent.id;
+    if (agent.seat !== undefined) {
+      const reason = 'The process that drove its run ended.';
+      if (isLive(agent)) facts.push({ kind: 'agent_left', agentId, as: 'interrupted', reason });
+      continue;
+    }
     const isEnding = agent.wanted === 'kill' || agent.wanted === 'restart' || brakesOn(control, agentId).length > 0;
     if (isLive(agent) && isEnding) facts.push({ kind: 'agent_stopped', agentId, how: 'killed', silentAt: now });
     else if (agent.status === 'starting') starts.push(startAgain(agent));

@@ -23,7 +23,8 @@ import type {
 /** The fleet in the forms that surfaces show. Nothing here decides anything. */
 
 function agentView(fleet: FleetState, agent: AgentRecord): WireFleetAgent {
-  const { id, name, pluginName, brief, status, lives, requestedAt, startedAt, lastEventAt, eventsEmitted } = agent;
+  const { id, name, pluginName, brief, seat, status, lives, requestedAt, startedAt, lastEventAt, eventsEmitted } =
+    agent;
   const { standing, handle, pendingDecisions } = agentStanding(fleet, id);
   const because = reasonOf(fleet, agent);
   return {
@@ -32,6 +33,7 @@ function agentView(fleet: FleetState, agent: AgentRecord): WireFleetAgent {
     pluginName,
     role: brief.role,
     workstream: brief.workstream,
+    ...(seat === undefined ? {} : { of: seat }),
     status,
     standing,
     ...(because === undefined ? {} : { because }),

@@ -1,6 +1,4 @@
-import { realpathSync } from 'node:fs';
 import { providerReferences } from '@signalbox/adapters/providers';
-import { defaultFleetConfig } from '@signalbox/fleet';
 import type { ErrorEnvelope, Result } from '@signalbox/model';
 import { ok, type RecoveryNote, thrownText, timestampOf } from '@signalbox/model';
 import type { AgentRunner, TurnSurface } from '@signalbox/runs';
@@ -12,11 +10,7 @@ import { openAgentTools } from '../agents/agent-tools.ts';
 import { offeredTools } from '../agents/offered-tools.ts';
 import { rehearsedAgents } from '../agents/rehearsed-agents.ts';
 import { createFleetDesk, type FleetDesk } from '../fleet/fleet-desk.ts';
-import { type FleetHost, type FleetHostOptions, openFleetHost } from '../fleet/fleet-host.ts';
-import { readFleetConfig } from '../fleet/fleet-settings.ts';
-import { projectIdOf } from '../fleet/project-id.ts';
-import { agentPlugins } from '../fleet-agents/agent-plugins.ts';
-import { openAgentTranscripts } from '../fleet-agents/agent-transcript.ts';
+import { type FleetOptions, homeFleets } from '../fleet-agents/home-fleets.ts';
 import { openLimits } from '../limits/open-limits.ts';
 import { lazyHostLog } from '../logs/lazy-host-log.ts';
 import type { Log } from '../logs/log.ts';
@@ -55,17 +49,12 @@ export interface Home {
   readonly places: PlanPlaces;
   /** The settings of the process. */
   settings(more: Pick<SettingsOptions, 'directoryFrom' | 'workflowDirectories'>): SettingsDesk;
-  /** The fleet of the project in a directory; it ends with the home. */
+  /** The fleet of the project in a directory, which agents of all runs of the home join from now on; it ends with the home. */
   fleet(options: FleetOptions): Promise<FleetDesk>;
   /** Installs, checks and removes the agents of the data directory. Closed before the home. */
   agentJobs(): AgentJobs;
   /** Pauses driven runs, and releases the directory. */
   close(): Promise<void>;
-}
-
-/** A project's directory, and what its agents run on. */
-interface FleetOptions extends Pick<FleetHostOptions, 'plugins' | 'services'> {
-  readonly directory: string;
 }
 
 export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnAnswer' | 'trace' | 'planRoots'> {
@@ -85,6 +74,8 @@ export interface HomeOptions extends Pick<RunHostOptions, 'threads' | 'resumeOnA
   /** Leads agents' calls of their models through the meter; closed with the home. */
   readonly meter?: MeterEdge;
   readonly launch?: Launch | undefined;
+  /** The fleet of this process, opened before any run goes on: a brake of it holds their agents. */
+  readonly fleet?: FleetOptions;
   /** It is opened to remove data, so its reserve can be used on a full disk. */
   readonly makesRoom?: boolean;
 }
@@ -161,7 +152,11 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
       ...{ machine, tools, store, env, dataDirectory, homes, secrets, parkMs, turns: options.turns, meter, budget },
       register,
     });
-  const agents = options.isRehearsal === true ? rehearsedAgents(real) : real;
+  const { agents, fleetOf, fleets } = homeFleets({
+    ...{ dataDirectory, machine, store, register, log, filter },
+    runner: options.isRehearsal === true ? rehearsedAgents(real) : real,
+  });
+  if (options.fleet !== undefined) await fleetOf(options.fleet);
   const providers = providerReferences(env);
   const retention = homeRetention(dataDirectory, machine.clock, workspaces);
   const host = await openRunHost({
@@ -181,7 +176,6 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
   });
   const warn = (why: string) => log.say('warn', 'telemetry is not sent', { why });
   const telemetry = openTelemetry({ dataDirectory, env, feed: store, machine, warn });
-  const fleets: FleetHost[] = [];
   return ok({
     host,
     owned: owned.value,
@@ -199,30 +193,14 @@ export async function openHome(options: HomeOptions): Promise<Result<Home, Error
         planRoots: options.planRoots ?? [],
         ...more,
       }),
-    async fleet({ directory, plugins, services }) {
-      const config = readFleetConfig(dataDirectory);
-      if (!config.ok) log.say('warn', 'the settings of the fleet are not used', { why: config.error });
-      const project = realpathSync(directory);
-      const transcripts = openAgentTranscripts(dataDirectory);
-      const own = agentPlugins({ runner: agents, register, machine, transcripts, project, clean: filter.data });
-      const fleet = await openFleetHost({
-        ...{ plugins: [...plugins, ...own], services },
-        config: config.ok ? config.value : defaultFleetConfig,
-        project: projectIdOf(directory),
-        log: store,
-        machine,
-        filter,
-        onFault: thrown => log.say('error', 'a fleet failed', { error: thrownText(thrown) }),
-      });
-      fleets.push(fleet);
-      return createFleetDesk(fleet, store, machine);
-    },
+    fleet: async given => createFleetDesk(await fleetOf(given), store, machine),
     agentJobs() {
       return openAgentJobs({ dataDirectory, env, machine, register, turns: options.turns, clean: filter.text });
     },
     async close() {
-      for (const fleet of fleets) await fleet.close();
+      // Agents of plans leave their fleets when their runs rest.
       await host.close();
+      await fleets.close();
       await options.turns?.close();
       await meter?.close();
       await telemetry?.close();

@@ -76,7 +76,7 @@ describe.skipIf(!sandbox.ok)('an installed agent of the fleet', () => {
     ]);
     const first = await asked();
     await fleet.resolve(first.id, { resolution: reject }, 'ada');
-    const second = await until(async () => fleet.queue().find(({ decision }) => decision.id !== first.id)?.decision);
+    const second = await asked(first.id);
     const modifiedArgs = { file: 'c.txt', _shown: {} };
     await fleet.resolve(second.id, { resolution: { ...approve, resolutionType: 'modify', modifiedArgs } }, 'ada');
     await status(id, 'completed');

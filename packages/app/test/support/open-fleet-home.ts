@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 import { openHome } from '../../src/host/open-home.ts';
 import { thisMachine } from '../../src/machine.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { testHostOf } from './open-host.ts';
 import { until } from './until.ts';
 
 /** A project with the fleet that a server has of it, and the echo agent as a command of its configuration. */
@@ -26,14 +27,16 @@ export async function openFleetHome(options: { readonly folder?: string; readonl
     threads: { threads: 1 },
     env: { ECHO_AGENT: JSON.stringify(echo) },
     resumeOnAnswer: true,
+    fleet: { directory: project, plugins: [] },
   });
   if (!home.ok) throw new Bug(home.error.message);
   const fleet = await home.value.fleet({ directory: project, plugins: [] });
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= home.value.close());
   onTestFinished(close);
+  const runs = testHostOf(project, home.value.host, home.value.owned.store, close);
   return {
-    ...{ folder, data, project, work, fleet, close, home: home.value },
+    ...{ folder, data, project, work, fleet, runs, close, home: home.value },
     /** Spawns the echo agent in `work`, with what it does. */
     async spawn(name: string, steps: readonly EchoStep[], more: { readonly workstream?: string } = {}) {
       const spawned = await fleet.spawn(
@@ -63,8 +66,12 @@ export async function openFleetHome(options: { readonly folder?: string; readonl
         const found = fleet.agent(id);
         return found.ok && wanted.includes(found.value.status) ? found.value : undefined;
       }),
-    /** The one decision that waits. */
-    asked: () => until(async () => fleet.queue()[0]?.decision),
+    /** The first decision of an agent that waits. */
+    asked: (except?: string) =>
+      until(
+        async () =>
+          fleet.queue().flatMap(one => (one.from === 'agent' && one.decision.id !== except ? [one.decision] : []))[0],
+      ),
     /** What is in the log of this kind, oldest first. */
     logged(kind: 'event' | 'quarantined' | 'trust' | 'audit' | 'brake'): readonly unknown[] {
       const page = fleet.log({ kind, limit: 500 } as never);

@@ -24,7 +24,7 @@ export function AgentList({ agents, shown }: AgentListProps) {
 }
 
 function AgentLine({ agent, isShown }: { readonly agent: WireFleetAgent; readonly isShown: boolean }) {
-  const { id, name, role, workstream, because, pendingDecisions, lastEventAt, handle } = agent;
+  const { id, name, role, workstream, of, because, pendingDecisions, lastEventAt, handle } = agent;
   const { signal, word } = standingOf(agent);
   const health = healthOf(agent);
   return (
@@ -43,7 +43,7 @@ function AgentLine({ agent, isShown }: { readonly agent: WireFleetAgent; readonl
         {lastEventAt !== null && <Moment at={lastEventAt} className="text-faint" />}
       </span>
       <span className="fleet-agent-words">
-        {role} · {workstream}
+        {of === undefined ? `${role} · ${workstream}` : `node of plan ${of.plan}`}
       </span>
       {because !== undefined && <span className="fleet-agent-because">{because}</span>}
       {(handle.pendingBriefChanges !== undefined || health.length > 0) && (

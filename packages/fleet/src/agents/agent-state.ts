@@ -2,9 +2,11 @@ import {
   adapterSessionId,
   agentBrief,
   agentId,
+  approvalId,
   briefChanges,
   escalationProtocol,
   pluginCapabilities,
+  runSeat,
   serializedAgentState,
   text,
   timestamp,
@@ -63,6 +65,12 @@ const agentRecord = z.strictObject({
   /** Its policy wants that start to be from the brief, whatever checkpoints there are. */
   startsFresh: z.boolean(),
   history: z.array(historyEntry).readonly(),
+  /** An agent of a plan: it works in a run, which alone starts it. */
+  seat: runSeat.optional(),
+  /** Decisions of its run that wait for a person. */
+  asks: z.array(approvalId).readonly().optional(),
+  /** The last ones that were answered: an answer counts once for its trust. */
+  answered: z.array(approvalId).readonly().optional(),
 });
 export type AgentRecord = Readonly<z.infer<typeof agentRecord>>;
 
@@ -82,7 +90,7 @@ export function isLive({ status }: AgentRecord): boolean {
 /** Another running agent of the same role in the same workstream; the one that was there first. */
 export function replacementFor({ agents }: AgentState, { id, brief }: AgentRecord): AgentRecord | undefined {
   return Object.values(agents)
-    .filter(other => other.id !== id && other.status === 'running')
+    .filter(other => other.id !== id && other.status === 'running' && other.seat === undefined)
     .filter(other => other.brief.role === brief.role && other.brief.workstream === brief.workstream)
     .sort((a, b) => Date.parse(a.requestedAt) - Date.parse(b.requestedAt) || (a.id < b.id ? -1 : 1))[0];
 }

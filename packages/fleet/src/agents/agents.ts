@@ -28,7 +28,10 @@ export type AgentFact =
           | 'checkpoint_stored'
           | 'brief_changed'
           | 'plugin_failed'
-          | 'time_passed';
+          | 'time_passed'
+          | 'agent_left'
+          | 'run_decision_asked'
+          | 'run_decision_answered';
       }
     >
   | Extract<
@@ -36,6 +39,7 @@ export type AgentFact =
       {
         kind:
           | 'agent_briefed'
+          | 'agent_seated'
           | 'event_accepted'
           | 'resume_wanted'
           | 'crash_judged'
@@ -43,6 +47,9 @@ export type AgentFact =
           | 'decision_closed';
       }
     >;
+
+/** How many answers are remembered, so that none counts twice. */
+const ANSWERED_KEPT = 200;
 
 /**
  * The agents of a project, each with one life after another.
@@ -61,6 +68,8 @@ export function stepAgents(state: AgentState, fact: AgentFact, _config: null, ti
     }
     case 'agent_briefed':
       return briefed(state, fact, tick);
+    case 'agent_seated':
+      return seated(state, fact, tick);
     case 'event_accepted':
       return reported(state, fact, tick);
     case 'time_passed':
@@ -71,6 +80,8 @@ export function stepAgents(state: AgentState, fact: AgentFact, _config: null, ti
       );
     case 'briefs_outdated':
       return inTurn(state, Object.values(state.agents), (before, agent) => {
+        // The rules of its run hold for an agent of a plan.
+        if (agent.seat !== undefined) return kept(before);
         const escalationProtocol = joinedProtocol(fact.mode, agent.ownProtocol);
         return rebriefed(
           before,
@@ -100,6 +111,7 @@ type OneAgentFact = Exclude<
     kind:
       | 'plugin_registered'
       | 'agent_briefed'
+      | 'agent_seated'
       | 'event_accepted'
       | 'time_passed'
       | 'briefs_outdated'
@@ -144,7 +156,13 @@ function ofAgent(state: AgentState, agent: AgentRecord, fact: OneAgentFact, tick
     case 'restart_requested':
       return isLive(agent)
         ? saved(state, noted({ ...agent, wanted: 'restart' }, at, tick, `Restart requested by ${fact.by}`), [
-            { kind: 'stop_agent', agentId: agent.id, how: 'kill', reason: 'Restart' },
+            // A kill would fail the work of a plan's agent: its turn is only begun again.
+            {
+              kind: 'stop_agent',
+              agentId: agent.id,
+              how: agent.seat === undefined ? 'kill' : 'abort',
+              reason: 'Restart',
+            },
           ])
         : saved(state, starting(agent), [spawned(agent)]);
     case 'agent_stopped':
@@ -169,11 +187,60 @@ function ofAgent(state: AgentState, agent: AgentRecord, fact: OneAgentFact, tick
     }
     case 'plugin_failed':
       return failed(state, agent, fact, tick);
+    case 'agent_left':
+      return left(state, agent, fact, tick);
+    case 'run_decision_asked':
+      return saved(state, { ...agent, asks: [...asksWithout(agent, fact.decisionId), fact.decisionId] });
+    case 'run_decision_answered': {
+      const answered = [...(agent.answered ?? []).filter(id => id !== fact.decisionId), fact.decisionId];
+      const after = { ...agent, asks: asksWithout(agent, fact.decisionId), answered: answered.slice(-ANSWERED_KEPT) };
+      return saved(state, after);
+    }
     case 'crash_judged':
       return saved(state, { ...agent, restartAt: fact.restartAt, startsFresh: fact.startsFresh ?? agent.startsFresh });
     default:
       return unreachable(fact);
   }
+}
+
+const asksWithout = ({ asks = [] }: AgentRecord, id: NonNullable<AgentRecord['asks']>[number]) =>
+  asks.filter(one => one !== id);
+
+/** An agent of a plan begins a turn: another session of the same agent. */
+function seated(
+  state: AgentState,
+  { at, agentId, name, pluginName, session, seat, brief, ownProtocol }: Extract<AgentFact, { kind: 'agent_seated' }>,
+  tick: number,
+): Step<AgentState> {
+  const before = state.agents[agentId];
+  const record: AgentRecord = {
+    ...(before ?? unborn(at)),
+    ...{ id: agentId, name, pluginName, brief, ownProtocol, seat, session },
+    ...{ status: 'running', wanted: 'run', sessionId: '', lives: (before?.lives ?? 0) + 1, startedAt: at },
+    ...{ pendingBriefChanges: null, missedPolls: 0, restartAt: null },
+  };
+  const isAgain = before !== undefined;
+  return saved(state, noted(record, at, tick, `${isAgain ? 'Began again' : 'Began'} in run ${seat.run}`), [
+    { kind: 'session_began', at, agentId, session },
+    { kind: 'agent_back', at, agentId },
+    lifecycle(agentId, at, isAgain ? 'resumed' : 'started'),
+  ]);
+}
+
+/** Its run begins another turn of it, or none: nobody is asked what to do about it here. */
+function left(
+  state: AgentState,
+  agent: AgentRecord,
+  { at, as, reason }: Extract<AgentFact, { kind: 'agent_left' }>,
+  tick: number,
+): Step<AgentState> {
+  if (!isLive(agent) || agent.seat === undefined) return kept(state);
+  const status = ({ done: 'completed', failed: 'error', waiting: 'paused', interrupted: 'paused' } as const)[as];
+  // What its run still asks is told again when it begins again.
+  const before = as === 'waiting' ? agent : { ...agent, asks: [] };
+  const ended: AgentRecord =
+    agent.wanted === 'kill' ? { ...before, status: 'killed', session: null } : { ...before, status };
+  return saved(state, noted(ended, at, tick, reason), [{ kind: 'session_ended', at, agentId: agent.id }]);
 }
 
 function briefed(
@@ -182,31 +249,40 @@ function briefed(
   tick: number,
 ): Step<AgentState> {
   const before = state.agents[fact.agentId];
+  const { lives, requestedAt, eventsEmitted, lastEventAt, totalCrashes, history } = before ?? unborn(fact.at);
   const record: AgentRecord = {
+    ...unborn(fact.at),
+    ...{ lives, requestedAt, eventsEmitted, lastEventAt, totalCrashes, history },
     id: fact.agentId,
     name: fact.name,
     pluginName: fact.pluginName,
     brief: fact.brief,
     ownProtocol: fact.ownProtocol,
     status: 'starting',
+  };
+  return saved(state, noted(record, fact.at, tick, `Requested by ${fact.by}`), [spawned(record)]);
+}
+
+/** What an agent is before anything is known of it. */
+function unborn(at: Timestamp): Omit<AgentRecord, 'id' | 'name' | 'pluginName' | 'brief' | 'ownProtocol' | 'status'> {
+  return {
     wanted: 'run',
     session: null,
     sessionId: null,
-    lives: before?.lives ?? 0,
-    requestedAt: before?.requestedAt ?? fact.at,
+    lives: 0,
+    requestedAt: at,
     startedAt: null,
-    eventsEmitted: before?.eventsEmitted ?? 0,
-    lastEventAt: before?.lastEventAt ?? null,
+    eventsEmitted: 0,
+    lastEventAt: null,
     pendingBriefChanges: null,
     checkpoints: [],
     crashes: 0,
-    totalCrashes: before?.totalCrashes ?? 0,
+    totalCrashes: 0,
     missedPolls: 0,
     restartAt: null,
     startsFresh: false,
-    history: before?.history ?? [],
+    history: [],
   };
-  return saved(state, noted(record, fact.at, tick, `Requested by ${fact.by}`), [spawned(record)]);
 }
 
 /** The adapter runs the agent. Whatever it did not know of its brief, it knows now. */

@@ -15,11 +15,12 @@ export interface StandingView {
 /** An agent that nobody knows is dead. */
 export function agentStanding({ agents, decisions }: FleetState, agentId: AgentId): StandingView {
   const agent = agents.agents[agentId];
-  const pendingDecisions = Object.values(decisions.items).filter(
-    item => isWaiting(item) && responsibleFor(item) === agentId,
-  ).length;
+  const own = Object.values(decisions.items).filter(item => isWaiting(item) && responsibleFor(item) === agentId).length;
+  const pendingDecisions = own + (agent?.asks?.length ?? 0);
   const status = agent?.status ?? 'killed';
-  const isAsking = status === 'running' && pendingDecisions > 0;
+  // An agent of a plan that asks needs no process meanwhile.
+  const isParked = status === 'paused' && agent?.seat !== undefined && agent.wanted === 'run';
+  const isAsking = (status === 'running' || isParked) && pendingDecisions > 0;
   return { ...agentStatusTable[isAsking ? 'waiting_on_human' : status], pendingDecisions };
 }
 

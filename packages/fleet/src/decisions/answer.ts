@@ -83,20 +83,24 @@ function unfit({ subject, requiresRationale }: FleetDecision, resolution: Resolu
 function trustOutcomeOf({ subject, isOwn }: FleetDecision, resolution: Resolution): TrustOutcome | undefined {
   if (isOwn) return undefined;
   if (subject.subtype === 'tool_approval') {
-    switch (resolution.resolutionType) {
-      case 'approve':
-        return resolution.alwaysApprove === true ? 'human_approves_always' : 'human_approves_tool_call';
-      case 'modify':
-        return 'human_modifies_tool_args';
-      case 'reject':
-      case 'choose_option':
-        return 'human_rejects_tool_call';
-    }
+    return outcomeOfToolAnswer(resolution);
   }
   if (resolution.resolutionType !== 'choose_option' || subject.recommendedOptionId === undefined) return undefined;
   return resolution.chosenOptionId === subject.recommendedOptionId
     ? 'human_approves_recommended_option'
     : 'human_picks_non_recommended';
+}
+
+export function outcomeOfToolAnswer({ resolutionType, alwaysApprove }: Resolution): TrustOutcome {
+  switch (resolutionType) {
+    case 'approve':
+      return alwaysApprove === true ? 'human_approves_always' : 'human_approves_tool_call';
+    case 'modify':
+      return 'human_modifies_tool_args';
+    case 'reject':
+    case 'choose_option':
+      return 'human_rejects_tool_call';
+  }
 }
 
 export function trustFact(

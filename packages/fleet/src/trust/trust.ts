@@ -4,7 +4,10 @@ import { inTurn, kept, type Step } from '../step.ts';
 import { clampScore, decayedScore, decayPoints, trustDelta } from './trust-delta.ts';
 import { type AgentTrust, newTrust, TRUST_HISTORY_KEPT, type TrustState } from './trust-state.ts';
 
-export type TrustFact = Extract<InnerFact, { kind: 'agent_briefed' | 'event_accepted' | 'trust_outcome' | 'ticked' }>;
+export type TrustFact = Extract<
+  InnerFact,
+  { kind: 'agent_briefed' | 'agent_seated' | 'event_accepted' | 'trust_outcome' | 'ticked' }
+>;
 
 /**
  * What the project's agents have earned.
@@ -22,6 +25,7 @@ export function stepTrust(
 ): Step<TrustState> {
   switch (fact.kind) {
     case 'agent_briefed':
+    case 'agent_seated':
       return state[fact.agentId] === undefined
         ? kept({ ...state, [fact.agentId]: newTrust(fact.agentId, profile.config.initialScore, tick) })
         : kept(state);

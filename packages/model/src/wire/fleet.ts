@@ -8,6 +8,7 @@ import { brakeAction, brakeRecord } from '../fleet/brake.ts';
 import { agentBrief, briefChanges } from '../fleet/brief.ts';
 import { decisionItem } from '../fleet/decisions.ts';
 import { provenance } from '../fleet/provenance.ts';
+import { runSeat } from '../fleet/run-seat.ts';
 import { controlMode, count, name, severity, tick } from '../fleet/scales.ts';
 import { fleetMessage } from '../fleet/socket-messages.ts';
 import { tickConfig } from '../fleet/ticks.ts';
@@ -27,6 +28,8 @@ const fleetAgent = z.object({
   role: name,
   workstream: name,
   status: z.enum(['starting', 'running', 'paused', 'completed', 'error', 'killed']),
+  /** An agent of a plan: its run, plan and node. */
+  of: runSeat.optional(),
   /** What a person can do about it. */
   standing: z.enum(['working', 'waiting_for_you', 'blocked', 'done', 'failed', 'dead']),
   /** What it is blocked on, or why it stands still. */

@@ -16,11 +16,14 @@ import type { OwnToolDefinition, OwnToolPort } from './own-tools.ts';
  * 1. One call is one attempt of one task. A blocked or interrupted task is called again with the same task id, and finds the transcript of
  *    earlier attempts in its session.
  * 2. Every result is an outcome. Only bugs throw.
- * 3. It ends soon after the session's signal is aborted.
+ * 3. It ends soon after the session's signal is aborted; with the reason `HALT`, as soon as its process can be ended.
  */
 export interface AgentRunner {
   run(assignment: Assignment, session: AgentSession): Promise<AgentOutcome>;
 }
+
+/** Why a signal is aborted: nobody wants to give the agent time to end by itself. */
+export const HALT = 'halt';
 
 /** An agent's assignment, as plain data. */
 export interface Assignment {

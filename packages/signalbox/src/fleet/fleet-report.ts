@@ -20,11 +20,12 @@ export function describeAgents(agents: readonly Agent[]): readonly string[] {
   return agents.map(describeAgent);
 }
 
-function describeAgent({ id, name, role, workstream, standing, because, pendingDecisions, trust }: Agent): string {
+function describeAgent({ id, name, role, workstream, of, standing, because, pendingDecisions, trust }: Agent): string {
+  const place = of === undefined ? `${role}, ${workstream}` : `node of ${of.plan}, run ${of.run.slice(0, 8)}`;
   const asks = pendingDecisions === 0 ? '' : ` · ${pendingDecisions} to decide`;
   const why = because === undefined ? '' : ` · ${because}`;
   return shown(
-    `${id.slice(0, 8)}  ${standingWords[standing].padEnd(15)}  ${name} (${role}, ${workstream}) · trust ${trust}${asks}${why}`,
+    `${id.slice(0, 8)}  ${standingWords[standing].padEnd(15)}  ${name} (${place}) · trust ${trust}${asks}${why}`,
   );
 }
 
@@ -34,6 +35,7 @@ export function describeDetail(agent: Detail): readonly string[] {
     describeAgent(agent),
     `id          ${agent.id}`,
     `plugin      ${agent.pluginName}`,
+    ...(agent.of === undefined ? [] : [`run         ${agent.of.run}, node ${agent.of.node} of plan ${agent.of.plan}`]),
     `status      ${agent.status}, session ${agent.lives}, ${agent.eventsEmitted} events, ${agent.crashes} crashes`,
     `checkpoints ${agent.checkpoints}`,
     ...(pendingBriefChanges === undefined

@@ -10,7 +10,6 @@ import {
 } from '@signalbox/app/guided';
 import {
   type ErrorEnvelope,
-  type Home,
   type Machine,
   openHome,
   type Result,
@@ -59,6 +58,7 @@ export async function openServing(
   { directory, port, planRoots = [], scenario, isRehearsal = false }: ServingOptions,
 ): Promise<Result<Serving, ErrorEnvelope>> {
   const machine = thisMachine();
+  const fleetOptions = await fleetOptionsOf(machine, scenario);
   const home = await openHome({
     dataDirectory: directory,
     machine,
@@ -66,6 +66,7 @@ export async function openServing(
     planRoots: [...ownPlanRoots(), ...planRoots],
     resumeOnAnswer: true,
     isRehearsal,
+    fleet: fleetOptions,
     turns: lazyTurnServer(machine.timers),
     meter: lazyMeterServer(),
   });
@@ -78,12 +79,13 @@ export async function openServing(
   const recorded = recordAppliedConfig(directory, config, machine.clock);
   if (!recorded.ok) terminal.complain(recorded.error.message);
   const onFault = (thrown: unknown) => terminal.complain(thrownStack(thrown));
-  const fleet = await openFleet(home.value, machine, scenario);
-  if (!fleet.ok) {
+  const fleet = await home.value.fleet(fleetOptions);
+  const played = scenario && (await play(fleet, machine, scenario));
+  if (played?.ok === false) {
     await close();
-    return fleet;
+    return played;
   }
-  const server = await startOwnServer({ home: home.value, directory, machine, port, fleet: fleet.value, onFault });
+  const server = await startOwnServer({ home: home.value, directory, machine, port, fleet, onFault });
   if (!server.ok) {
     await close();
     return server;
@@ -107,7 +109,7 @@ export async function openServing(
       host,
       guided,
       sessions,
-      fleet: fleet.value,
+      fleet,
       async close() {
         endNotices();
         await server.value.close();
@@ -118,15 +120,14 @@ export async function openServing(
 }
 
 /** The fleet of the project that this process was started in. */
-async function openFleet(
-  home: Home,
-  machine: Machine,
-  scenario: ScenarioChoice | undefined,
-): Promise<Result<FleetDesk, ErrorEnvelope>> {
+async function fleetOptionsOf(machine: Machine, scenario: ScenarioChoice | undefined) {
   const directory = process.cwd();
-  if (scenario === undefined) return { ok: true, value: await home.fleet({ directory, plugins: [] }) };
-  const { playScenario, scenarioPlugins } = await import('@signalbox/app/fleet-demo');
-  const fleet = await home.fleet({ directory, ...scenarioPlugins(machine, scenario) });
-  const played = await playScenario(fleet, scenario, machine.clock, 'signalbox');
-  return played.ok ? { ok: true, value: fleet } : played;
+  if (scenario === undefined) return { directory, plugins: [] };
+  const { scenarioPlugins } = await import('@signalbox/app/fleet-demo');
+  return { directory, ...scenarioPlugins(machine, scenario) };
+}
+
+async function play(fleet: FleetDesk, { clock }: Machine, scenario: ScenarioChoice) {
+  const { playScenario } = await import('@signalbox/app/fleet-demo');
+  return playScenario(fleet, scenario, clock, 'signalbox');
 }

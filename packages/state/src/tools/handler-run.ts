@@ -40,7 +40,7 @@ export async function runHandler(
   try {
     const first = await Promise.race([running, canceled]);
     if (typeof first === 'object') return first;
-    aborter.abort();
+    aborter.abort(limits.signal?.reason);
     return { kind: first, late: await withinGrace(running, limits.timers), over: running };
   } finally {
     limits.signal?.removeEventListener('abort', cancel);
