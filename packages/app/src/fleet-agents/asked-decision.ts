@@ -19,7 +19,7 @@ const YES_NO = [
 ];
 
 /** The part of a tool call's arguments that is not one of them: everything else that the agent sent about the call. */
-export const SHOWN = '_shown';
+const SHOWN = '_shown';
 
 const MAX_TITLE = 500;
 const MAX_TEXT = 20_000;

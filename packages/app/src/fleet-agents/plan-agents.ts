@@ -18,7 +18,7 @@ import { reportedSession } from './reported-session.ts';
 import { createWorkEvents } from './work-events.ts';
 
 /** The fleet that an agent of a plan belongs to. */
-export interface FleetOfRun {
+interface FleetOfRun {
   readonly host: Pick<FleetHost, 'state' | 'tell' | 'received' | 'onSettled' | 'seats'>;
   /** The project's directory. */
   readonly directory: string;

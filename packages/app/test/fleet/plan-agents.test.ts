@@ -138,7 +138,7 @@ it('[A1255] works without its fleet if the log of the project cannot be written'
     log: {
       ...{ project: () => undefined, keptState: () => undefined, projectFacts: () => [], keepState() {} },
       commitToProject: async () =>
-        err(failure('INTERNAL_ERROR', { message: 'The disk is full.', suggestion: 'Make room.' })),
+        err(failure('project/refused', { message: 'The disk is full.', suggestion: 'Make room.' })),
     } as never,
     machine,
     filter: createSecretFilter({ known: [], mac: String }),
