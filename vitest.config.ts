@@ -38,8 +38,8 @@ const children = './test/bundled-children.ts';
 const system = {
   // Modules keep no state between tests, so files share them: loading them for each takes longer than most tests do.
   isolate: sized(false, true, true),
-  testTimeout: process.env.SIGNALBOX_SOAK === '1' ? 7_200_000 : 900_000,
-  hookTimeout: 900_000,
+  testTimeout: process.env.SIGNALBOX_SOAK === '1' ? 7_200_000 : 3_600_000,
+  hookTimeout: 3_600_000,
   expect: { poll: { timeout: 600_000 } },
 };
 
