@@ -1,6 +1,7 @@
 import { runEvent } from '@signalbox/model';
 import { internalEvent } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
+import { configParts } from '../packages/app/src/settings/config-parts.ts';
 import * as plan from '../packages/plan/src/index.ts';
 import * as components from '../packages/plan/src/nodes/components.ts';
 import * as planApi from '../packages/plan/src/plan-api.ts';
@@ -29,11 +30,11 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   setting: settings(),
 };
 
-/** The parts of `config.json`. */
+/** The parts of `config.json` that something reads. */
 function settings(): readonly string[] {
   const sources = readSources(file => /^packages\/[^/]+\/src\/.*\.ts$/.test(file) && !file.endsWith('.test.ts'));
   return sources.flatMap(({ source }) =>
-    [...source.matchAll(/readConfigPart\(\s*\w+,\s*'(\w+)'/g)].map(match => match[1] ?? ''),
+    [...source.matchAll(/(?<!function )readConfigPart\([^']*'(\w+)'/g)].map(match => match[1] ?? ''),
   );
 }
 
@@ -43,6 +44,12 @@ describe('what people and programs call by name', () => {
   it.each(Object.entries(surface))('has a rule that names every %s', (_kind, names) => {
     expect(names.length).toBeGreaterThan(0);
     expect(unnamed(names, named)).toEqual([]);
+  });
+});
+
+describe('config.json', () => {
+  it('has every part that something reads in its table, whose keys the reference explains', () => {
+    expect([...new Set(settings())].toSorted()).toEqual(Object.keys(configParts));
   });
 });
 

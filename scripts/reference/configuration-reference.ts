@@ -125,6 +125,11 @@ const told: Readonly<Record<string, readonly [meaning: string, fallback?: string
   'fleet.crashRecovery.preferResumeOverRestart': ['Whether the session is resumed where the agent can.', 'true'],
   'logs.level': ["The least level of a run's log ([logs](../logs.md)).", 'debug'],
   'logs.maxBytes': ["The size limit of a run's log.", '16777216'],
+  'notify.webhook': ['An address that gets a POST with JSON for each notice ([a person decides](../people.md)).'],
+  'notify.command': ['A program and its arguments, which gets the notice as JSON on its standard input.'],
+  'notify.kinds': ['What is told: `decision`, `failed`, `completed`.', '["decision"]'],
+  'notify.quiet.from': ['From this time of the day nothing is told, such as `22:00`.'],
+  'notify.quiet.to': ['Until this time of the day.'],
   'plans.roots': [
     'More directories from which plans may be started over REST, MCP and the console ([plans and trust](../plans-and-trust.md)).',
   ],

@@ -9,7 +9,7 @@ export type NotifyKind = z.infer<typeof notifyKind>;
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time like 22:00');
 
 /** The part `notify` of the configuration. */
-const notifyConfig = z.strictObject({
+export const notifyPart = z.strictObject({
   /** An address that gets a POST with JSON for each notice. */
   webhook: z.url({ protocol: /^https?$/ }).optional(),
   /** A program and its arguments; it gets the notice as JSON on its standard input. */
@@ -19,8 +19,8 @@ const notifyConfig = z.strictObject({
   /** No notices between two times of the day, in the time zone of this machine. */
   quiet: z.strictObject({ from: time, to: time }).optional(),
 });
-export type NotifyConfig = z.infer<typeof notifyConfig>;
+export type NotifyConfig = z.infer<typeof notifyPart>;
 
 export function readNotifyConfig(dataDirectory: string): Result<NotifyConfig | undefined, string> {
-  return readConfigPart(dataDirectory, 'notify', notifyConfig);
+  return readConfigPart(dataDirectory, 'notify', notifyPart);
 }

@@ -7,6 +7,7 @@ import { plansPart } from '../host/plan-places.ts';
 import { limitsPart } from '../limits/limit-settings.ts';
 import { logsPart } from '../logs/log-config.ts';
 import { meterPart } from '../meter/kept-calls.ts';
+import { notifyPart } from '../notify/notify-config.ts';
 import { commandsPart } from '../sandbox/command-config.ts';
 import { secretsPart } from '../secrets/open-secrets.ts';
 import { telemetryPart } from '../telemetry/telemetry.ts';
@@ -21,6 +22,7 @@ export const configParts = {
   limits: limitsPart,
   logs: logsPart,
   meter: meterPart,
+  notify: notifyPart,
   plans: plansPart,
   retention: retentionPolicy,
   secrets: secretsPart,
