@@ -9,11 +9,14 @@
  * scrub    the longest that the page stands still while the slider passes the frames of that run, and the longest that its own
  *          work takes at a stretch, which a machine that is busy with something else does not change as much
  * transcript  an agent's transcript of 2,000 messages, until the first is drawn, and the longest frame while it is scrolled to its end
+ *
+ * Next to the clock, each has the time that the page's main thread spent on a processor (tasks, scripts, layout), which a busy machine
+ * changes less. The load of the machine is printed first.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +28,7 @@ import { startServer } from '@signalbox/server';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { at, frame, hashOf, interval, key, newRun, set, startRun, task } from '../packages/runs/test/builders.ts';
-import { launchBrowser } from '../test/browser/chromium.ts';
+import { launchBrowser, newContext } from '../test/browser/chromium.ts';
 
 const FRAMES = 10_000;
 const NODES = 5_000;
@@ -40,6 +43,7 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds);
 const wanted = (part: string) => positionals.length === 0 || positionals.includes(part);
 
+process.stdout.write(`${JSON.stringify({ load: loadavg().map(Math.round), processors: availableParallelism() })}\n`);
 if (wanted('size')) benchSize();
 if (wanted('open') || wanted('scrub')) await withPages(benchPages);
 if (wanted('transcript')) await withPages(benchTranscript);
@@ -66,18 +70,21 @@ async function benchTranscript({ browser, run, empty }: Pages): Promise<void> {
   const opened: number[] = [];
   const scrolled: number[] = [];
   const floors: number[] = [];
+  const works: Work[] = [];
   const place = run.replace('#', '?node=writer#');
   for (let round = 0; round <= rounds; round += 1) {
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    const page = await newPage(browser);
     const floor = await timed(async () => {
       await page.goto(empty);
       await page.getByRole('button', { name: 'pressed 0' }).waitFor();
     });
     const box = page.getByRole('region', { name: 'Transcript' });
+    const worked = await workOf(page);
     const own = await timed(async () => {
       await page.goto(place);
       await box.getByText('This is message 0.').waitFor();
     });
+    const work = await worked();
     const longest = await page.evaluate<number>(`new Promise(resolve => {
       const box = document.querySelector('.transcript-box');
       let last = performance.now(), longest = 0, step = 0;
@@ -92,16 +99,51 @@ async function benchTranscript({ browser, run, empty }: Pages): Promise<void> {
     await box.getByText(`This is message ${MESSAGES - 1}.`).waitFor();
     // The first round warms the server and the disk.
     if (round > 0) {
+      works.push(work);
       floors.push(floor);
       opened.push(own);
       scrolled.push(longest);
     }
-    await page.close();
+    await page.context().close();
   }
   goal('a transcript of 2,000 messages is open, ms', median(opened), 1_000, {
     emptyReactPage: Math.round(median(floors)),
     longestFrameWhileScrolling: Math.round(median(scrolled)),
+    ...medianWork(works),
   });
+}
+
+/** A page that has time: how long it takes is measured, not demanded. */
+async function newPage(browser: Browser): Promise<Page> {
+  return (await newContext(browser, { viewport: { width: 1440, height: 900 } })).newPage();
+}
+
+/** Milliseconds of a processor that the page's main thread took. */
+interface Work {
+  readonly tasks: number;
+  readonly scripts: number;
+  readonly layout: number;
+}
+
+/** From now until it is asked. */
+async function workOf(page: Page): Promise<() => Promise<Work>> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const read = async () => {
+    const { metrics } = await devtools.send('Performance.getMetrics');
+    const of = (wanted: string) => (metrics.find(({ name }) => name === wanted)?.value ?? 0) * 1000;
+    return { tasks: of('TaskDuration'), scripts: of('ScriptDuration'), layout: of('LayoutDuration') };
+  };
+  const from = await read();
+  return async () => {
+    const to = await read();
+    return { tasks: to.tasks - from.tasks, scripts: to.scripts - from.scripts, layout: to.layout - from.layout };
+  };
+}
+
+function medianWork(works: readonly Work[]): Work {
+  const of = (name: keyof Work) => Math.round(median(works.map(work => work[name])));
+  return { tasks: of('tasks'), scripts: of('scripts'), layout: of('layout') };
 }
 
 interface Pages {
@@ -115,13 +157,15 @@ interface Pages {
 async function benchPages({ browser, run, empty }: Pages): Promise<void> {
   const opened: number[] = [];
   const floors: number[] = [];
+  const works: Work[] = [];
   for (let round = 0; round <= rounds; round += 1) {
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    const page = await newPage(browser);
     const floor = await timed(async () => {
       await page.goto(empty);
       await page.getByRole('button', { name: 'pressed 0' }).click();
       await page.getByRole('button', { name: 'pressed 1' }).waitFor();
     });
+    const worked = await workOf(page);
     const own = await timed(async () => {
       await page.goto(run);
       await page.locator('[data-node="task-0"]').click();
@@ -129,15 +173,17 @@ async function benchPages({ browser, run, empty }: Pages): Promise<void> {
     });
     // The first round warms the server and the disk.
     if (round > 0) {
+      works.push(await worked());
       floors.push(floor);
       opened.push(own);
     }
     if (round === rounds && wanted('scrub')) await benchScrub(page, empty);
-    await page.close();
+    await page.context().close();
   }
   if (!wanted('open')) return;
   goal('a run with 10,000 frames and 5,000 nodes is open, ms', median(opened), 1_500, {
     emptyReactPage: Math.round(median(floors)),
+    ...medianWork(works),
   });
 }
 

@@ -185,6 +185,19 @@ describe('a decision', () => {
     expect(await faultsOf(page)).toEqual([]);
   });
 
+  it('[K202] is not answered by the second key of a sequence', async () => {
+    const { decision } = await asking();
+    await open(`/queue?decision=${decision}`);
+    await page.getByRole('article').getByRole('button', { name: 'Approve' }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('a');
+    await page.waitForURL(/\/artifacts/);
+    await page.getByRole('heading', { name: 'Artifacts' }).waitFor();
+    expect(given(await live.client.decisions({ status: 'open' })).approvals.map(one => one.approvalId)).toContain(
+      decision,
+    );
+  });
+
   it('[K151] is denied with a reason: two clicks, or the keyboard alone', async () => {
     const first = await asking();
     await open(`/queue?decision=${first.decision}`);

@@ -135,7 +135,7 @@ describe('a run from its start to its end', () => {
     await page.getByRole('link', { name: 'Change CHANGES.md' }).waitFor();
     await expect
       .poll(() => page.getByRole('region', { name: 'In short' }).innerText())
-      .toMatch(/0\s+running\s+1\s+need you/);
+      .toMatch(/0\s+running\s+1\s+needs you/);
     await page
       .getByRole('region', { name: 'Cost' })
       .getByText(/models\/release\.json/)
@@ -183,7 +183,7 @@ describe('a run from its start to its end', () => {
     const run = approvals[0]?.runId as RunId;
     const failed = until(run, 'failed');
     await page.keyboard.press('a');
-    await isShown('Nothing waits for you.');
+    await isShown('Nothing needs you.');
     await failed;
     expect(readFileSync(path.join(live.project, 'CHANGES.md'), 'utf8')).toContain('## 2.4.0');
   });
@@ -298,7 +298,7 @@ describe('actions of a person', () => {
       await until(id, 'waiting');
     }
     await open('/queue');
-    await isShown('3 decisions wait for you.');
+    await isShown('3 decisions need you.');
     const item = (id: string | null) => page.locator(`.queue-list > [data-item="${id}"]`);
     const listed = await page.locator('.queue-list > li').all();
     const [first, ...others] = await Promise.all(listed.map(each => each.getAttribute('data-item')));

@@ -15,6 +15,21 @@ import { runsSearchOf } from './story/runs-search.ts';
 const root = createRootRoute({ component: Shell, notFoundComponent: NoSuchPage });
 const at = () => root;
 
+type Given = Readonly<Record<string, unknown>>;
+
+/** The router keeps what an address has besides: here nothing but what a page knows arrives at it. */
+const only =
+  <Place extends object>(placeOf: (given: Given) => Place) =>
+  (given: Given): Place => ({
+    ...Object.fromEntries(Object.keys(given).map(key => [key, undefined])),
+    ...placeOf(given),
+  });
+
+function textIn<Key extends string>(given: Given, key: Key): { readonly [K in Key]?: string } {
+  const text = given[key];
+  return (typeof text === 'string' ? { [key]: text } : {}) as { readonly [K in Key]?: string };
+}
+
 const routes = [
   createRoute({
     getParentRoute: at,
@@ -24,53 +39,49 @@ const routes = [
   createRoute({
     getParentRoute: at,
     path: '/queue',
-    validateSearch: (given: Readonly<Record<string, unknown>>): { readonly decision?: string } =>
-      typeof given.decision === 'string' ? { decision: given.decision } : {},
+    validateSearch: only(given => textIn<'decision'>(given, 'decision')),
     component: lazyRouteComponent(() => whenServed(() => import('./pages/queue-page.tsx')), 'QueuePage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/fleet',
-    validateSearch: (given: Readonly<Record<string, unknown>>): { readonly agent?: string } =>
-      typeof given.agent === 'string' ? { agent: given.agent } : {},
+    validateSearch: only(given => textIn<'agent'>(given, 'agent')),
     component: lazyRouteComponent(() => whenServed(() => import('./pages/fleet-page.tsx')), 'FleetPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/controls',
-    validateSearch: (given: Readonly<Record<string, unknown>>): { readonly agent?: string } =>
-      typeof given.agent === 'string' ? { agent: given.agent } : {},
+    validateSearch: only(given => textIn<'agent'>(given, 'agent')),
     component: lazyRouteComponent(() => whenServed(() => import('./pages/controls-page.tsx')), 'ControlsPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/runs',
-    validateSearch: runsSearchOf,
+    validateSearch: only(runsSearchOf),
     component: lazyRouteComponent(() => whenServed(() => import('./pages/runs-page.tsx')), 'RunsPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/runs/$run',
-    validateSearch: runPlaceOf,
+    validateSearch: only(runPlaceOf),
     component: lazyRouteComponent(() => whenServed(() => import('./pages/run-page.tsx')), 'RunPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/compare',
-    validateSearch: comparePlaceOf,
+    validateSearch: only(comparePlaceOf),
     component: lazyRouteComponent(() => whenServed(() => import('./pages/compare-page.tsx')), 'ComparePage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/find',
-    validateSearch: findPlaceOf,
+    validateSearch: only(findPlaceOf),
     component: lazyRouteComponent(() => whenServed(() => import('./pages/find-page.tsx')), 'FindPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/start',
-    validateSearch: (given: Readonly<Record<string, unknown>>): { readonly like?: string } =>
-      typeof given.like === 'string' ? { like: given.like } : {},
+    validateSearch: only(given => textIn<'like'>(given, 'like')),
     component: lazyRouteComponent(() => whenServed(() => import('./pages/start-page.tsx')), 'StartPage'),
   }),
   createRoute({
@@ -81,20 +92,19 @@ const routes = [
   createRoute({
     getParentRoute: at,
     path: '/artifacts',
-    validateSearch: artifactsPlaceOf,
+    validateSearch: only(artifactsPlaceOf),
     component: lazyRouteComponent(() => whenServed(() => import('./pages/artifacts-page.tsx')), 'ArtifactsPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/workflows',
-    validateSearch: workflowsPlaceOf,
+    validateSearch: only(workflowsPlaceOf),
     component: lazyRouteComponent(() => whenServed(() => import('./pages/workflows-page.tsx')), 'WorkflowsPage'),
   }),
   createRoute({
     getParentRoute: at,
     path: '/developer',
-    validateSearch: (given: Readonly<Record<string, unknown>>): { readonly run?: string } =>
-      typeof given.run === 'string' ? { run: given.run } : {},
+    validateSearch: only(given => textIn<'run'>(given, 'run')),
     component: lazyRouteComponent(() => whenServed(() => import('./pages/developer-page.tsx')), 'DeveloperPage'),
   }),
   createRoute({

@@ -25,7 +25,7 @@ export const compareWords = {
   sameUntil: (same: number) =>
     same === 0 ? 'They differ from the first frame.' : `The same for ${many(same, 'frame')}, then they part.`,
   sameFrame: 'same again',
-  onlyOne: 'only in this run',
+  onlyIn: (side: 'A' | 'B') => `only in ${side}`,
   more: (count: number) => `${many(count, 'more frame')} not shown.`,
   input: 'Input',
   state: 'State',
@@ -37,7 +37,9 @@ export const compareWords = {
   alike: 'same content',
   unlike: 'different content',
   none: '–',
-  nothing: 'No differences in plan, input, state, output, files, decisions or work.',
+  differsIn: 'Differs in',
+  sameEnd:
+    'Both have the same plan, input and files, end with the same state and output, and had the same decisions and work.',
 } as const;
 
 export const relationWords: Readonly<Record<RunComparison['relation']['kind'], string>> = {

@@ -19,7 +19,7 @@ export function Compared({ compared }: { readonly compared: RunComparison }) {
       </p>
       <Facts a={a} b={b} />
       <Frames compared={compared} />
-      {isAlike && <p className="text-muted">{words.nothing}</p>}
+      {isAlike && <p className="text-muted">{words.sameEnd}</p>}
       <Values title={words.input} pairs={input} />
       <Values title={words.state} pairs={state} />
       <Values title={words.output} pairs={output} />
@@ -122,6 +122,13 @@ function Frames({ compared: { a, b, frames } }: { readonly compared: RunComparis
       {frames.pairs.length > 0 && (
         <div className="table-box">
           <table className="compare-table">
+            <thead>
+              <tr>
+                <th scope="col">{words.differsIn}</th>
+                <th scope="col">A</th>
+                <th scope="col">B</th>
+              </tr>
+            </thead>
             <tbody>
               {frames.pairs.map(pair => (
                 <tr key={`${pair.a ?? ''} ${pair.b ?? ''}`} data-same={pair.same || undefined}>
@@ -129,9 +136,9 @@ function Frames({ compared: { a, b, frames } }: { readonly compared: RunComparis
                     {pair.same
                       ? words.sameFrame
                       : pair.a === undefined || pair.b === undefined
-                        ? words.onlyOne
+                        ? words.onlyIn(pair.a === undefined ? 'B' : 'A')
                         : pair.differs.map(part => differsWords[part]).join(', ')}
-                    {pair.keys.length > 0 && <span className="mono text-muted"> {pair.keys.join(', ')}</span>}
+                    {pair.keys.length > 0 && <span className="mono text-muted">: {pair.keys.join(', ')}</span>}
                   </th>
                   <td>
                     <FrameLink run={a.run} frame={pair.a} trigger={pair.aTrigger} />

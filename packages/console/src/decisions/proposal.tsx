@@ -1,8 +1,10 @@
 import { Suspense } from 'react';
 import { fileChanges } from '../inspector/file-changes.ts';
 import { SplitPatch } from '../run/split-patch.tsx';
+import { Exact } from '../shell/exact.tsx';
 import { Lamp } from '../shell/lamp.tsx';
 import { lazyPart } from '../shell/lazy-part.ts';
+import { exactText } from '../story/exact-text.ts';
 import type { Held } from '../story/held.ts';
 import type { Question } from '../story/question.ts';
 import { type TextChange, toolKindWords } from '../story/tool-call.ts';
@@ -21,7 +23,7 @@ export function Proposal({ question }: { readonly question: Question }) {
       {command !== undefined && (
         <pre className="command">
           <span aria-hidden="true">$ </span>
-          {command}
+          <Exact>{command}</Exact>
         </pre>
       )}
       {changes.map((change, index) => (
@@ -35,7 +37,9 @@ export function Proposal({ question }: { readonly question: Question }) {
             <div key={name}>
               <dt>{name}</dt>
               <dd>
-                <pre>{value}</pre>
+                <pre>
+                  <Exact>{value}</Exact>
+                </pre>
               </dd>
             </div>
           ))}
@@ -62,7 +66,7 @@ function Asker({ question: { agent, title, toolKind, locations } }: { readonly q
         <div>
           <dt>Call</dt>
           <dd>
-            {title} {toolKind !== undefined && <span className="kind">{toolKindWords(toolKind)}</span>}
+            <Exact>{title}</Exact> {toolKind !== undefined && <span className="kind">{toolKindWords(toolKind)}</span>}
           </dd>
         </div>
       )}
@@ -71,7 +75,9 @@ function Asker({ question: { agent, title, toolKind, locations } }: { readonly q
           <dt>{locations.length === 1 ? 'Path' : 'Paths'}</dt>
           <dd>
             {locations.map(place => (
-              <code key={place}>{place}</code>
+              <code key={place}>
+                <Exact>{place}</Exact>
+              </code>
             ))}
           </dd>
         </div>
@@ -84,11 +90,15 @@ function Change({ change: { path, before, after } }: { readonly change: TextChan
   return (
     <figure className="change">
       <figcaption>
-        <code>{path}</code>
+        <code>
+          <Exact>{path}</Exact>
+        </code>
         {before === '' && <span className="text-muted"> with this as its entire content</span>}
       </figcaption>
       {before === '' ? (
-        <pre className="code value-new">{after}</pre>
+        <pre className="code value-new">
+          <Exact>{after}</Exact>
+        </pre>
       ) : (
         <Suspense fallback={<pre className="code">{after}</pre>}>
           <SideBySide before={before} after={after} />
@@ -112,7 +122,9 @@ function HeldChanges({ held: { directory, total, paths, patch, conflicts, check 
       {fileChanges(patch ?? '').map(({ path, lines }, place) => (
         <section key={`${place} ${path}`} aria-label={path} className="change">
           <h4 className="change-head">
-            <code>{path}</code>
+            <code>
+              <Exact>{path}</Exact>
+            </code>
           </h4>
           <SplitPatch lines={lines} />
         </section>
@@ -129,7 +141,7 @@ function HeldChanges({ held: { directory, total, paths, patch, conflicts, check 
       {cut !== undefined && <p className="missing">The diff is cut here: {cut}.</p>}
       {others.length > 0 && (
         <p>
-          Also changed, not shown as text: <code>{others.join(', ')}</code>
+          Also changed, not shown as text: <code>{exactText(others.join(', '))}</code>
         </p>
       )}
       {conflicts.length > 0 && (

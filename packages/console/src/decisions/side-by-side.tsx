@@ -1,6 +1,6 @@
 import { MergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
-import { EditorView } from '@codemirror/view';
+import { EditorView, highlightSpecialChars } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 
 const theme = EditorView.theme({
@@ -29,6 +29,7 @@ export function SideBySide({ before, after }: { readonly before: string; readonl
       doc,
       extensions: [
         theme,
+        highlightSpecialChars(),
         EditorView.lineWrapping,
         EditorView.editable.of(false),
         EditorState.readOnly.of(true),

@@ -2,7 +2,10 @@ import type { Client } from '@signalbox/client';
 import { defined, type Json, type JsonObject, type Resolution, type WireDecision } from '@signalbox/model';
 import { useState } from 'react';
 import { useClient } from '../server/client-context.ts';
+import { toast } from '../shell/toasts.tsx';
 import { type CommandState, useCommand } from '../shell/use-command.ts';
+import { headlineOf } from '../story/question.ts';
+import { words } from './words.ts';
 
 /** An answer to a decision. */
 export type Saying =
@@ -18,12 +21,21 @@ export interface Answering extends Omit<CommandState, 'send'> {
   say(saying: Saying): Promise<boolean>;
 }
 
+const gone: ReadonlySet<string> = new Set(['decision/answered', 'decision/withdrawn', 'decision/unknown']);
+
 /** Answers a decision as it is shown here: the answer carries the hash of the proposal. */
 export function useAnswer(decision: WireDecision): Answering {
   const client = useClient();
   const [why, setWhy] = useState('');
   const { isBusy, error, send } = useCommand();
-  return { isBusy, error, why, setWhy, say: saying => send(() => answer(client, decision, saying, why)) };
+  const say = (saying: Saying) =>
+    send(async () => {
+      const done = await answer(client, decision, saying, why);
+      // An answered question leaves the page, and its error with it.
+      if (!done.ok && gone.has(done.error.code)) toast(words.tooLate(headlineOf(decision), done.error.message));
+      return done;
+    });
+  return { isBusy, error, why, setWhy, say };
 }
 
 export function answer(client: Client, { approvalId, decision }: WireDecision, saying: Saying, why: string) {

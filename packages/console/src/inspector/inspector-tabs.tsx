@@ -52,7 +52,7 @@ export function SummaryTab({ node, tasks, task, chunks, story, decisions, input 
   return (
     <>
       <dl className="pairs">
-        {node.detail !== undefined && <Pair name="is">{node.detail}</Pair>}
+        {node.detail !== undefined && <Pair name="about">{node.detail}</Pair>}
         <Pair name="id">
           <code>{node.id}</code>
         </Pair>

@@ -1,4 +1,4 @@
-import type { RunId, TreeNode, WireEvent } from '@signalbox/model';
+import type { RunId, TreeNode, WireDecision, WireEvent } from '@signalbox/model';
 import { Tabs } from 'radix-ui';
 import { useMemo, useState } from 'react';
 import { type InspectorTab, inspectorTabs } from '../run/run-place.ts';
@@ -26,6 +26,8 @@ interface InspectorProps {
   onTab(tab: InspectorTab): void;
 }
 
+const none: readonly WireDecision[] = [];
+
 /** One node: its input, work and output. */
 export function Inspector({ run, node, story, frame, until, tab, onTab }: InspectorProps) {
   const { events, decisions, speech } = story;
@@ -40,9 +42,12 @@ export function Inspector({ run, node, story, frame, until, tab, onTab }: Inspec
   const input = useNodeInput(run, node.id, frame, moved);
   const read = useStream(run, task, moved + (speech.get(task?.id ?? '')?.next ?? 0));
   const chunks = useMemo(() => (until === undefined ? read : read?.filter(({ at }) => at < until)), [read, until]);
-  const open = frame === undefined ? decisions : [];
-  const asked = new Map(open.map(({ decision: { call, proposal } }) => [call, proposal]));
-  const transcript = chunks && transcriptOf(chunks, asked, task?.id);
+  const open = frame === undefined ? decisions : none;
+  // An agent that speaks draws the page many times a second, and its transcript may be long.
+  const transcript = useMemo(() => {
+    const asked = new Map(open.map(({ decision: { call, proposal } }) => [call, proposal]));
+    return chunks && transcriptOf(chunks, asked, task?.id);
+  }, [chunks, open, task?.id]);
   const { signal, word } = nodeStanding(node.status, node.reason);
   const part = { run, node, tasks: own, task, chunks, transcript, story };
   return (

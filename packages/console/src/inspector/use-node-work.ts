@@ -35,6 +35,8 @@ export function useStream(run: RunId, task: WireTask | undefined, version: numbe
       return chunks;
     },
     enabled: task !== undefined,
+    // Each version has all chunks: while an agent speaks, old ones are let go.
+    gcTime: isOver ? 300_000 : 0,
     placeholderData: (before, query) => (query?.queryKey[2] === task?.id ? before : undefined),
   });
   return data;

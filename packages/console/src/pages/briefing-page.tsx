@@ -5,6 +5,8 @@ import { Providers } from '../briefing/providers.tsx';
 import { Recoveries } from '../briefing/recoveries.tsx';
 import { newsSince, useLastLook } from '../briefing/since-last-look.ts';
 import { Storage } from '../briefing/storage.tsx';
+import { useFleet } from '../fleet/fleet-live.tsx';
+import { decisionTitle } from '../fleet/fleet-words.ts';
 import { RunHints } from '../runs/run-hints.tsx';
 import { RunLine } from '../runs/run-line.tsx';
 import { linkToRun } from '../runs/run-link.ts';
@@ -40,7 +42,10 @@ export function BriefingPage() {
   const streaks = failureStreaks(known, streak);
   const runningNow = [...working, ...held].slice(0, SHOWN);
   const shownAbove = new Set(runningNow.map(({ id }) => id));
-  const needs = waiting.length + failed.length + streaks.length;
+  const ofAgents = useFleet().decisions ?? [];
+  // As the queue counts them.
+  const asked = waiting.length + ofAgents.length;
+  const isCalm = asked + failed.length + streaks.length === 0;
   return (
     <div className="room briefing">
       <title>Briefing · Signalbox</title>
@@ -57,7 +62,12 @@ export function BriefingPage() {
           signal="working"
           link={{ to: '/runs', search: { view: 'active' } }}
         />
-        <Figure count={waiting.length} word="need you" signal="waiting" link={{ to: '/queue', search: {} }} />
+        <Figure
+          count={asked}
+          word={asked === 1 ? 'needs you' : 'need you'}
+          signal="waiting"
+          link={{ to: '/queue', search: {} }}
+        />
         <Figure count={news.failed.length} word="failed" signal="failed" link={{ to: '/failures' }} />
         <Figure
           count={news.completed.length}
@@ -76,8 +86,8 @@ export function BriefingPage() {
       ) : (
         <div className="briefing-panes">
           <div className="flex min-w-0 flex-col gap-4">
-            <Panel title="Needs you" aside={needs > 0 && <span className="asks">{needs}</span>}>
-              {needs === 0 ? (
+            <Panel title="Needs you" aside={asked > 0 && <span className="asks">{asked}</span>}>
+              {isCalm ? (
                 <Empty title="Nothing needs you" />
               ) : (
                 <ul className="needs">
@@ -88,6 +98,15 @@ export function BriefingPage() {
                         <span className="truncate">{headlineOf(decision)}</span>
                         <span className="text-muted">{known.find(({ id }) => id === decision.runId)?.record.name}</span>
                         <Moment at={decision.decision.askedAt} className="text-faint" />
+                      </Link>
+                    </li>
+                  ))}
+                  {ofAgents.slice(0, SHOWN).map(decision => (
+                    <li key={decision.id}>
+                      <Link to="/queue" search={{}}>
+                        <Lamp signal="waiting" />
+                        <span className="truncate">{decisionTitle(decision)}</span>
+                        <span className="text-muted">{decision.agentName}</span>
                       </Link>
                     </li>
                   ))}
@@ -116,10 +135,10 @@ export function BriefingPage() {
                   ))}
                 </ul>
               )}
-              {waiting.length > SHOWN && (
+              {asked > waiting.slice(0, SHOWN).length + ofAgents.slice(0, SHOWN).length && (
                 <p className="px-3 pb-2">
                   <Link to="/queue" search={{}}>
-                    {many(waiting.length - SHOWN, 'more decision')}
+                    {many(asked - waiting.slice(0, SHOWN).length - ofAgents.slice(0, SHOWN).length, 'more decision')}
                   </Link>
                 </p>
               )}

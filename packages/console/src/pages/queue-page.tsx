@@ -33,6 +33,12 @@ export function QueuePage() {
   useEffect(() => {
     if (asked !== undefined) setId(asked);
   }, [asked, setId]);
+  const isAskedThere = queue.some(({ approvalId }) => approvalId === asked);
+  const [seen, setSeen] = useState<string>();
+  useEffect(() => {
+    if (isAskedThere) setSeen(asked);
+  }, [isAskedThere, asked]);
+  const isGone = asked !== undefined && decisions !== undefined && !isAskedThere && seen !== asked;
   // An answered decision leaves the list; the one that takes its place is next.
   const [place, setPlace] = useState(0);
   const shown = queue[cursor.at >= 0 ? cursor.at : Math.min(place, queue.length - 1)];
@@ -63,8 +69,8 @@ export function QueuePage() {
           {decisions === undefined
             ? 'Loading…'
             : waiting === 0
-              ? 'Nothing waits for you.'
-              : `${many(waiting, 'decision')} ${waiting === 1 ? 'waits' : 'wait'} for you.`}
+              ? 'Nothing needs you.'
+              : `${many(waiting, 'decision')} ${waiting === 1 ? 'needs' : 'need'} you.`}
         </p>
         {queue.length > 0 && (
           <p className="keyline">
@@ -73,6 +79,11 @@ export function QueuePage() {
           </p>
         )}
       </div>
+      {isGone && (
+        <p role="status" className="run-note">
+          {queue.length > 0 ? words.gone : words.goneNothing}
+        </p>
+      )}
       {chosen.length > 0 && <Bulk decisions={chosen} onDone={() => setSelected(new Set())} />}
       <AgentQueue />
       {queue.length === 0 ? (

@@ -23,6 +23,7 @@ import { useSettings } from '../settings/settings.ts';
 import { Empty, LinkBanner, Refused } from '../shell/notices.tsx';
 import { usePageActions } from '../shell/page-actions.ts';
 import { useRecentRun } from '../shell/recent.ts';
+import { withHeldGroups } from '../story/held-groups.ts';
 import type { FrameMark } from '../story/run-story.ts';
 import { useFrame } from '../story/use-frame.ts';
 import { useRun } from '../story/use-run.ts';
@@ -76,7 +77,8 @@ function OneRun({ run }: { readonly run: RunId }) {
   const wanted = frame === undefined ? live : (view.tree ?? live);
   const drawn = useDeferredValue(wanted);
   // The first content is drawn at once: deferred, it would wait for everything else that is being read.
-  const tree = drawn.length === 0 ? wanted : drawn;
+  const shownTree = drawn.length === 0 ? wanted : drawn;
+  const tree = useMemo(() => withHeldGroups(shownTree), [shownTree]);
   const tasks = useWork(run, events, summary?.record.status ?? '');
   const times = useMemo(() => (tasks === undefined ? noTimes : workTimes(tasks)), [tasks]);
   const lastCall = useMemo(() => events.findLast(({ type }) => type === 'usage.recorded')?.seq ?? 0, [events]);

@@ -6,21 +6,14 @@ import { RunFilters } from '../runs/run-filters.tsx';
 import { RunHints } from '../runs/run-hints.tsx';
 import { RunLine } from '../runs/run-line.tsx';
 import { linkToRun } from '../runs/run-link.ts';
+import { viewWords, runsWords as words } from '../runs/runs-words.ts';
 import { SavedViews } from '../runs/saved-views.tsx';
 import { useLive } from '../server/live.tsx';
 import { Empty } from '../shell/notices.tsx';
 import { useCursor } from '../shell/use-cursor.ts';
 import { useNow } from '../shell/use-now.ts';
-import { type RunsView, views } from '../story/runs-list.ts';
+import { views } from '../story/runs-list.ts';
 import { isFound, type RunsSearch } from '../story/runs-search.ts';
-
-const viewWords: Record<RunsView, string> = {
-  all: 'All',
-  active: 'Working',
-  waiting: 'Waiting',
-  done: 'Completed',
-  failed: 'Failed',
-};
 
 const none: readonly RunSummary[] = [];
 const LINE_HEIGHT = 37;
@@ -61,9 +54,9 @@ export function RunsPage() {
   const { view = 'all', q = '' } = search;
   return (
     <div className="room room-list">
-      <title>Runs · Signalbox</title>
+      <title>{`${words.title} · Signalbox`}</title>
       <div className="roomhead">
-        <h1>Runs</h1>
+        <h1>{words.title}</h1>
         <fieldset className="views">
           <legend className="sr-only">Show</legend>
           {views.map(name => (
@@ -84,8 +77,8 @@ export function RunsPage() {
         <input
           type="search"
           className="field grow"
-          aria-label="Search runs"
-          placeholder="Name, tag, plan or id…"
+          aria-label={words.search}
+          placeholder={words.searchPlaceholder}
           value={q}
           onChange={event => look({ q: event.target.value || undefined })}
         />
@@ -97,29 +90,31 @@ export function RunsPage() {
             aria-pressed={picked !== undefined}
             onClick={() => setPicked(picked === undefined ? [] : undefined)}
           >
-            {picked === undefined ? 'Compare…' : picked.length === 0 ? 'Choose two runs' : 'Choose another run'}
+            {picked === undefined ? words.compare : picked.length === 0 ? words.chooseTwo : words.chooseOther}
           </button>
         )}
         <Link to="/start" className="button button-main">
-          Start a run
+          {words.start}
         </Link>
         <RunFilters search={search} runs={runs ?? none} onLook={look} />
       </div>
       {runs === undefined ? (
-        <Empty title="Loading runs…" />
+        <Empty title={words.loading} />
       ) : shown.length === 0 ? (
-        <Empty title={runs.length === 0 ? 'No runs yet' : 'No matching runs'}>
+        <Empty title={runs.length === 0 ? words.none : words.noMatch}>
           {runs.length > 0 && (
             <p>
               <Link to="/runs" search={{}}>
-                Show all {runs.length}
+                {words.showAll(runs.length)}
               </Link>
-              {next !== undefined && ', or search older runs below.'}
+              {next !== undefined && words.orOlder}
             </p>
           )}
           {runs.length === 0 && (
             <p>
-              <Link to="/start">Start one here</Link>, or in a terminal: <code>signalbox run PLAN.tsx</code>
+              <Link to="/start">{words.startHere}</Link>
+              {words.orTerminal}
+              <code>{words.command}</code>
             </p>
           )}
         </Empty>
@@ -150,7 +145,7 @@ export function RunsPage() {
       )}
       {next !== undefined && (
         <button type="button" className="button mx-auto my-3" onClick={readOlder}>
-          Older runs
+          {words.older}
         </button>
       )}
     </div>

@@ -69,17 +69,19 @@ export function SettingsPage() {
             </label>
           ))}
           <div className="form-row">
-            <label>
+            <label className="quiet-hour">
               Quiet from
               <input
+                className="field"
                 type="time"
                 value={settings.quiet.from}
                 onChange={event => changeSettings({ quiet: { ...settings.quiet, from: event.target.value } })}
               />
             </label>
-            <label>
+            <label className="quiet-hour">
               Quiet until
               <input
+                className="field"
                 type="time"
                 value={settings.quiet.to}
                 onChange={event => changeSettings({ quiet: { ...settings.quiet, to: event.target.value } })}

@@ -13,6 +13,7 @@ import { PlanFiles } from '../start/plan-files.tsx';
 import { PlanInput } from '../start/plan-input.tsx';
 import { rememberedInput, rememberInput } from '../start/remembered-input.ts';
 import { emptyForm, type StartForm, startBodyOf, startFormOf } from '../start/start-form.ts';
+import { startWords as words } from '../start/start-words.ts';
 import { fieldsOf } from '../story/schema-fields.ts';
 
 const route = getRouteApi('/start');
@@ -21,11 +22,11 @@ const HISTORY = 12;
 
 /** The run's limits; a person is asked before it spends more. */
 const limitFields = [
-  ['dollars', 'Cost limit, in dollars', 'any'],
-  ['minutes', 'Time limit, in minutes', 'any'],
-  ['tokens', 'Token limit', '1'],
-  ['calls', 'Tool call limit', '1'],
-  ['retries', 'Retries per task', '1'],
+  ['dollars', 'any'],
+  ['minutes', 'any'],
+  ['tokens', '1'],
+  ['calls', '1'],
+  ['retries', '1'],
 ] as const;
 
 /** Starts a run, new or with the values of an earlier one. */
@@ -92,18 +93,18 @@ export function StartPage() {
 
   return (
     <div className="room start">
-      <title>Start a run · Signalbox</title>
+      <title>{`${words.title} · Signalbox`}</title>
       <div className="roomhead">
-        <h1>Start a run</h1>
+        <h1>{words.title}</h1>
       </div>
       <div className="start-panes">
         <form onSubmit={submit} className="form start-form">
           <label>
-            Plan file
+            {words.file}
             <input
               required
               list="plans"
-              placeholder="/home/me/project/.signalbox/plans/release.tsx"
+              placeholder={words.filePlaceholder}
               spellCheck={false}
               className="mono"
               value={form.file}
@@ -123,7 +124,7 @@ export function StartPage() {
               ))}
             </datalist>
           </label>
-          {described.error !== null && <ErrorBox error={described.error} title="Cannot read this plan" />}
+          {described.error !== null && <ErrorBox error={described.error} title={words.unreadable} />}
           <PlanInput
             key={named}
             plan={plan}
@@ -135,23 +136,23 @@ export function StartPage() {
           />
           <div className="form-row">
             <label>
-              Run name (optional)
+              {words.name}
               <input maxLength={256} value={form.name} onChange={event => put({ name: event.target.value })} />
             </label>
             <label>
-              Tags (comma-separated)
+              {words.tags}
               <input value={form.tags} onChange={event => put({ tags: event.target.value })} />
             </label>
           </div>
           <details className="more" open={form.key !== '' || form.correlation !== '' || form.directory !== ''}>
-            <summary>More</summary>
+            <summary>{words.more}</summary>
             <div className="form">
               <label>
-                Idempotency key: the same key returns the same run
+                {words.key}
                 <input maxLength={256} value={form.key} onChange={event => put({ key: event.target.value })} />
               </label>
               <label>
-                Correlation id: links this run to other systems
+                {words.correlation}
                 <input
                   maxLength={256}
                   value={form.correlation}
@@ -159,7 +160,7 @@ export function StartPage() {
                 />
               </label>
               <label>
-                Working directory of agents (default: the plan’s folder)
+                {words.directory}
                 <input
                   className="mono"
                   value={form.directory}
@@ -167,9 +168,9 @@ export function StartPage() {
                 />
               </label>
               <div className="form-row">
-                {limitFields.map(([field, label, step]) => (
+                {limitFields.map(([field, step]) => (
                   <label key={field}>
-                    {label}
+                    {words.limits[field]}
                     <input
                       type="number"
                       min="0"
@@ -182,25 +183,21 @@ export function StartPage() {
               </div>
             </div>
           </details>
-          {error !== undefined && <ErrorBox error={error} title="Action failed" />}
+          {error !== undefined && <ErrorBox error={error} title={words.failed} />}
           <div>
             <button
               type="submit"
               className="button button-main"
               disabled={isBusy || form.file === '' || !readJson(form.input).ok}
             >
-              Start
+              {words.start}
             </button>
           </div>
         </form>
         <div className="flex min-w-0 flex-col gap-4">
           <KnownPlans read={known} file={form.file} onFile={choose} />
           <PlanFiles files={fresh} isMore={allowed.data?.isMore === true} file={form.file} onFile={choose} />
-          <EarlierRuns
-            title={form.file === '' ? 'Earlier runs' : 'Earlier runs of this plan'}
-            runs={history}
-            onRun={restore}
-          />
+          <EarlierRuns title={form.file === '' ? words.earlier : words.earlierOfPlan} runs={history} onRun={restore} />
         </div>
       </div>
     </div>

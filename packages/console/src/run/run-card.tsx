@@ -13,7 +13,7 @@ export function RunCard({ summary, input }: { readonly summary: RunSummary; read
     <section aria-label="Inspector" className="inspector">
       <header className="inspector-head">
         <h2>
-          <span className="truncate">The run</span>
+          <span className="truncate">This run</span>
           <span className="kind">{record.driver}</span>
         </h2>
         <p className="text-muted">Choose a node of the plan to inspect it.</p>

@@ -125,7 +125,7 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
       )}
       <DropdownMenu.Root modal={false}>
         <DropdownMenu.Trigger ref={button} className="button" aria-label={words.moreLabel}>
-          {words.more} <span aria-hidden="true">▾</span>
+          {words.more} <span className="chevron" aria-hidden="true" />
         </DropdownMenu.Trigger>
         <DropdownMenu.Portal>
           <DropdownMenu.Content

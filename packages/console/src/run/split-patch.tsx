@@ -1,3 +1,4 @@
+import { Exact } from '../shell/exact.tsx';
 import type { PatchLine } from './patch-files.ts';
 import { splitLines } from './split-lines.ts';
 
@@ -24,8 +25,12 @@ export function SplitPatch({ lines }: { readonly lines: readonly PatchLine[] }) 
                 </td>
               ) : (
                 <>
-                  <td data-side={before === undefined ? 'none' : kind === 'changed' ? 'removed' : 'same'}>{before}</td>
-                  <td data-side={after === undefined ? 'none' : kind === 'changed' ? 'added' : 'same'}>{after}</td>
+                  <td data-side={before === undefined ? 'none' : kind === 'changed' ? 'removed' : 'same'}>
+                    {before !== undefined && <Exact>{before}</Exact>}
+                  </td>
+                  <td data-side={after === undefined ? 'none' : kind === 'changed' ? 'added' : 'same'}>
+                    {after !== undefined && <Exact>{after}</Exact>}
+                  </td>
                 </>
               )}
             </tr>

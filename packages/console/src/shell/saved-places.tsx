@@ -23,7 +23,7 @@ export function SavedPlaces<Place extends object>({
     localStorage.setItem(storageKey, JSON.stringify(places));
   };
   const isHere = (place: Place) => JSON.stringify(place) === JSON.stringify(here);
-  const canSave = Object.keys(here).length > 0 && !saved.some(isHere);
+  const canSave = JSON.stringify(here) !== '{}' && !saved.some(isHere);
   if (saved.length === 0 && !canSave) return null;
   return (
     <div className="saved">

@@ -6,14 +6,14 @@ import { words } from './words.ts';
 interface Toast {
   readonly id: number;
   readonly text: string;
-  undo(): void;
+  readonly undo: (() => void) | undefined;
 }
 
 const store = createStore<Toast | undefined>(undefined, tell => tell());
 let last = 0;
 
-/** Says what was done, and offers to undo it. A later one takes its place. */
-export function toast(text: string, undo: () => void): void {
+/** Says what was done, and offers to undo it if it can be. A later one takes its place. */
+export function toast(text: string, undo?: () => void): void {
   last += 1;
   const id = last;
   store.change(() => ({ id, text, undo }));
@@ -33,11 +33,12 @@ export function Toasts() {
 
 function OneToast({ shown }: { readonly shown: Toast }) {
   const close = () => store.change(now => (now?.id === shown.id ? undefined : now));
+  const canUndo = shown.undo !== undefined;
   const undo = () => {
     close();
-    shown.undo();
+    shown.undo?.();
   };
-  usePageActions([{ name: `${words.undo}: ${shown.text}`, key: 'u', act: undo }]);
+  usePageActions(canUndo ? [{ name: `${words.undo}: ${shown.text}`, key: 'u', act: undo }] : []);
   useEffect(() => {
     const look = () => {
       const isHeld = document.querySelector('.toast:is(:hover, :focus-within)') !== null;
@@ -50,9 +51,11 @@ function OneToast({ shown }: { readonly shown: Toast }) {
   return (
     <p className="toast">
       {shown.text}
-      <button type="button" className="button button-small" onClick={undo}>
-        {words.undo} <kbd>u</kbd>
-      </button>
+      {canUndo && (
+        <button type="button" className="button button-small" onClick={undo}>
+          {words.undo} <kbd>u</kbd>
+        </button>
+      )}
       <button type="button" className="button button-small button-quiet" aria-label={words.dismiss} onClick={close}>
         ×
       </button>

@@ -12,20 +12,30 @@ export function useKeys(keys: Keys): void {
     current.current = keys;
   });
   useEffect(() => {
-    let first: { readonly key: string; readonly at: number } | undefined;
     const press = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
-      const before = first !== undefined && event.timeStamp - first.at < SEQUENCE_MS ? `${first.key} ` : '';
-      const act = current.current[`${before}${event.key}`] ?? current.current[event.key];
-      first = { key: event.key, at: event.timeStamp };
+      const act = current.current[pressed(event)];
       if (act === undefined) return;
-      first = undefined;
       event.preventDefault();
       act();
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, []);
+}
+
+/** The key that begins sequences. A key after it belongs to the sequence, and never acts by itself. */
+const LEAD = 'g';
+
+let last: { readonly event: KeyboardEvent; readonly name: string; readonly isLead: boolean } | undefined;
+
+/** The name of a key, or of the sequence that it ends. The same for everything that hears the event. */
+function pressed(event: KeyboardEvent): string {
+  if (last?.event === event) return last.name;
+  const isNext = last?.isLead === true && event.timeStamp - last.event.timeStamp < SEQUENCE_MS;
+  const name = isNext ? `${LEAD} ${event.key}` : event.key;
+  last = { event, name, isLead: name === LEAD };
+  return name;
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -6,6 +6,7 @@ import { Moment } from '../shell/moment.tsx';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { Panel } from '../shell/panel.tsx';
 import { many, runStanding, storedStanding } from '../story/words.ts';
+import { startWords as words } from './start-words.ts';
 
 type Plans = Extract<Awaited<ReturnType<ReturnType<typeof useClient>['plans']>>, { readonly ok: true }>['value'];
 
@@ -20,11 +21,11 @@ interface KnownPlansProps {
 export function KnownPlans({ read: { data, error }, file: chosen, onFile }: KnownPlansProps) {
   const plans = data?.plans ?? [];
   return (
-    <Panel title="Known plans">
+    <Panel title={words.known}>
       {error !== null && data === undefined ? (
-        <ErrorBox error={error} title="Could not load plans" />
+        <ErrorBox error={error} title={words.knownFailed} />
       ) : plans.length === 0 ? (
-        <Empty title={data === undefined ? 'Loading…' : 'None yet: plans that you start appear here'} />
+        <Empty title={data === undefined ? words.loading : words.knownNone} />
       ) : (
         <ul className="earlier">
           {plans.map(({ file, name, runs: count, exists, lastRun }) => (
@@ -41,7 +42,7 @@ export function KnownPlans({ read: { data, error }, file: chosen, onFile }: Know
                 <span className="truncate">
                   {name} <span className="text-muted">{file.split(/[\\/]/).at(-1)}</span>
                 </span>
-                <span className="text-muted">{exists ? many(count, 'run') : 'file is gone'}</span>
+                <span className="text-muted">{exists ? many(count, 'run') : words.gone}</span>
                 <Moment at={lastRun.createdAt} className="text-faint" />
               </button>
             </li>
@@ -63,7 +64,7 @@ export function EarlierRuns({ title, runs, onRun }: EarlierRunsProps) {
   return (
     <Panel title={title}>
       {runs.length === 0 ? (
-        <Empty title="No earlier runs" />
+        <Empty title={words.earlierNone} />
       ) : (
         <ul className="earlier">
           {runs.map(run => (
@@ -74,7 +75,7 @@ export function EarlierRuns({ title, runs, onRun }: EarlierRunsProps) {
                   {run.record.name} <span className="mono text-muted">{run.id.slice(-8)}</span>
                 </span>
                 <Moment at={run.record.createdAt} className="text-faint" />
-                <span className="text-working">Use values</span>
+                <span className="text-working">{words.useValues}</span>
               </button>
             </li>
           ))}

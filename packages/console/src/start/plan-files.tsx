@@ -1,4 +1,5 @@
 import { Panel } from '../shell/panel.tsx';
+import { startWords as words } from './start-words.ts';
 
 interface PlanFilesProps {
   readonly files: readonly string[];
@@ -12,7 +13,7 @@ interface PlanFilesProps {
 export function PlanFiles({ files, isMore, file: chosen, onFile }: PlanFilesProps) {
   if (files.length === 0) return null;
   return (
-    <Panel title="Plans in allowed folders">
+    <Panel title={words.allowed}>
       <ul className="earlier max-h-72 overflow-y-auto">
         {files.map(file => (
           <li key={file}>
@@ -29,7 +30,7 @@ export function PlanFiles({ files, isMore, file: chosen, onFile }: PlanFilesProp
           </li>
         ))}
       </ul>
-      {isMore && <p className="px-3 pb-2 text-muted">Not all are listed: type the file’s path.</p>}
+      {isMore && <p className="px-3 pb-2 text-muted">{words.allowedMore}</p>}
     </Panel>
   );
 }

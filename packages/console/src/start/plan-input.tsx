@@ -4,6 +4,7 @@ import { JsonField, readJson } from '../shell/json-field.tsx';
 import { ErrorBox } from '../shell/notices.tsx';
 import { SchemaForm } from '../shell/schema-form.tsx';
 import { fieldsOf } from '../story/schema-fields.ts';
+import { startWords as words } from './start-words.ts';
 
 interface PlanInputProps {
   readonly plan: PlanDescription | undefined;
@@ -30,24 +31,18 @@ export function PlanInput({ plan, isReading, text, onText, errors, takesFocus = 
   }, [takesFocus, isReading]);
   return (
     <fieldset ref={part} className="form plan-input">
-      <legend className="eyebrow">Input</legend>
+      <legend className="eyebrow">{words.input}</legend>
       {plan?.description !== undefined && <p className="text-muted">{plan.description}</p>}
-      {plan?.problem !== undefined && <ErrorBox error={plan.problem} title="Input schema unknown" />}
-      {isReading && <p className="text-faint">Loading the plan’s input…</p>}
+      {plan?.problem !== undefined && <ErrorBox error={plan.problem} title={words.schemaUnknown} />}
+      {isReading && <p className="text-faint">{words.readingInput}</p>}
       {isReading ? null : isForm ? (
         <SchemaForm fields={fields} text={text} onText={onText} errors={errors} />
       ) : (
-        <JsonField
-          label="Input (JSON)"
-          placeholder="default: the plan’s own values"
-          rows={7}
-          text={text}
-          onText={onText}
-        />
+        <JsonField label={words.json} placeholder={words.jsonPlaceholder} rows={7} text={text} onText={onText} />
       )}
       {fields !== undefined && (
         <button type="button" className="linklike text-working" onClick={() => setWantsJson(!wantsJson)}>
-          {wantsJson ? 'Use the form' : 'Edit as JSON'}
+          {wantsJson ? words.useForm : words.useJson}
         </button>
       )}
     </fieldset>

@@ -1,6 +1,6 @@
 const known: Readonly<Record<string, string>> = {
   start: 'the start',
-  task: 'progress of work',
+  task: 'a task update',
   state: 'a state change',
   decision: "a person's answer",
   signal: 'a signal',

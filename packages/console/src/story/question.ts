@@ -1,4 +1,5 @@
 import type { Json, JsonObject, WireDecision } from '@signalbox/model';
+import { exactText } from './exact-text.ts';
 import { type Held, heldOf, heldWords } from './held.ts';
 import { isObject } from './json-object.ts';
 import { type AskingAgent, askingAgent, type PermissionOption, permissionOptions } from './permission.ts';
@@ -92,6 +93,10 @@ export function questionOf({ tool, context, decision: { kind, proposal } }: Wire
 
 /** A decision in a few words: the action, or the question. */
 export function headlineOf(decision: WireDecision): string {
+  return exactText(wordsFor(decision));
+}
+
+function wordsFor(decision: WireDecision): string {
   const { command, changes, words, title } = questionOf(decision);
   const [change] = changes;
   if (command !== undefined) return `Run ${command}`;

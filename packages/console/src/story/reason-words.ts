@@ -9,6 +9,7 @@ const known: Readonly<Record<string, string>> = {
   sub_plan_waiting: 'its sub-run needs you',
   sub_plan_paused: 'its sub-run is paused',
   denied: 'a person denied it',
+  held_below: 'it continues by itself',
 };
 
 const APPROVAL = 'approval_required:';

@@ -10,7 +10,10 @@ import type {
   WireFault,
   WireTask,
 } from '@signalbox/model';
+import { callWords } from '../transcript/call-words.ts';
+import { isObject } from './json-object.ts';
 import type { Link } from './link.ts';
+import { lasted } from './words.ts';
 
 /** A frame on the timeline. */
 export interface FrameMark {
@@ -175,9 +178,9 @@ export function spoken({ kind, payload }: WireChunk): string {
     case 'thinking':
       return text ?? '';
     case 'tool_start':
-      return `\n▸ ${toolLine(payload) ?? text ?? JSON.stringify(payload)}\n`;
+      return toolLine(payload, '›') ?? `\n${text ?? JSON.stringify(payload)}\n`;
     case 'tool_end':
-      return `\n◂ ${toolLine(payload) ?? text ?? JSON.stringify(payload)}\n`;
+      return toolLine(payload, '‹') ?? `\n${text ?? JSON.stringify(payload)}\n`;
     case 'message':
       return '\n';
   }
@@ -190,11 +193,15 @@ function textOf(payload: WireChunk['payload']): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** The tool, and its arguments or outcome. */
-function toolLine(payload: WireChunk['payload']): string | undefined {
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined;
-  const { tool, input, outcome, ms } = payload as { readonly [field: string]: unknown };
-  if (typeof tool !== 'string') return undefined;
-  if (input !== undefined) return `${tool} ${JSON.stringify(input)}`;
-  return `${tool} ${typeof outcome === 'string' ? outcome : ''}${typeof ms === 'number' ? `, ${ms} ms` : ''}`;
+/** The call whose inner calls an agent of another vendor tells by itself. */
+const AGENT_TURN = 'agent_turn';
+
+/** A call in words as it begins, and its outcome as it ends. */
+function toolLine(payload: WireChunk['payload'], mark: string): string | undefined {
+  if (!isObject(payload) || typeof payload.tool !== 'string') return undefined;
+  const { tool, input = null, outcome, title, ms } = payload;
+  if (tool === AGENT_TURN) return '';
+  const { does, target } = callWords(tool, input, typeof title === 'string' ? title : undefined);
+  const end = [typeof outcome === 'string' ? outcome : '', typeof ms === 'number' ? lasted(ms) : ''].filter(Boolean);
+  return `\n${mark} ${[does, target].filter(Boolean).join(' ')}${end.length > 0 ? `: ${end.join(', ')}` : ''}\n`;
 }

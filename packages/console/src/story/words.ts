@@ -65,6 +65,7 @@ export function nodeStanding(status: NodeStatus, reason?: string | undefined): S
   // It goes on by itself: what needs a person looks different.
   if (status === 'blocked' && (reason === 'rate_limit' || reason === 'sub_plan_paused'))
     return { signal: 'held', word: 'blocked' };
+  if (reason === 'held_below') return { signal: 'held', word: 'waits' };
   return timerDue(reason) === undefined ? nodeStandings[status] : { signal: 'held', word: 'waits' };
 }
 

@@ -3,6 +3,7 @@ import { type ReactNode, Suspense, useState } from 'react';
 import { CallLevers } from '../inspector/call-levers.tsx';
 import { markOf, outcomeOf, type ToolUse } from '../inspector/tool-use.ts';
 import { lazyPart } from '../shell/lazy-part.ts';
+import { exactText } from '../story/exact-text.ts';
 import { toolKindWords } from '../story/tool-call.ts';
 import { lasted } from '../story/words.ts';
 import { callWords, resultWords } from './call-words.ts';
@@ -38,7 +39,7 @@ export function CallCard({ run, use, isOver, checkpoint, onUndone, children }: C
       <header className="call-head">
         <span className={`tool-mark tool-${markOf(use, isOver)}`} aria-hidden="true" />
         <span className="call-words">
-          <strong>{does}</strong> {target !== undefined && <code>{target}</code>}
+          <strong>{exactText(does)}</strong> {target !== undefined && <code>{exactText(target)}</code>}
         </span>
         {kind !== undefined && <span className="kind">{toolKindWords(kind)}</span>}
         <span className="call-outcome">

@@ -31,9 +31,15 @@ export function TranscriptList({ run, label, rows, checkpoints, isLive }: Transc
     overscan: 8,
   });
   const height = lines.getTotalSize();
-  // After each measurement: rows above the end may have grown.
+  const before = useRef(0);
+  // After each measurement: rows above the end may have grown, also after the person went to what was the end.
   useLayoutEffect(() => {
-    if (isFollowing && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+    const shown = box.current;
+    if (shown === null) return;
+    const { scrollTop, clientHeight, scrollHeight } = shown;
+    const wasAtEnd = scrollTop > 0 && before.current - scrollTop - clientHeight < NEAR_END;
+    before.current = height;
+    if (isFollowing || wasAtEnd) shown.scrollTop = scrollHeight;
   }, [isFollowing, height, rows.length]);
   const drawn = lines.getVirtualItems();
   return (

@@ -2,6 +2,7 @@ import { nodeKindFacts } from '@signalbox/model';
 import { type CSSProperties, memo } from 'react';
 import { Lamp } from '../shell/lamp.tsx';
 import { useNow } from '../shell/use-now.ts';
+import { HELD_BELOW } from '../story/held-groups.ts';
 import { reasonWords } from '../story/reason-words.ts';
 import type { TreeRow } from '../story/tree-rows.ts';
 import { lasted, many, nodeStanding, span } from '../story/words.ts';
@@ -89,7 +90,7 @@ export const TreeLine = memo(function TreeLine(props: TreeLineProps) {
           {handler}
         </span>
       ))}
-      {node.reason !== undefined && (
+      {node.reason !== undefined && node.reason !== HELD_BELOW && (
         <span className="node-reason" aria-hidden="true" title={node.reason}>
           {reasonWords(node.reason)}
         </span>
