@@ -14,7 +14,14 @@ import {
   schemaVersion,
 } from '../src/migrations/migrate.ts';
 import { ALL_AT } from '../src/runs/interval-rows.ts';
-import { ARTIFACT_PAGE, ORPHANS, RUN_DECISIONS, RUN_LIST, SPENT_BY_RUN } from '../src/runs/run-reader.ts';
+import {
+  ARTIFACT_PAGE,
+  ORPHANS,
+  RUN_DECISIONS,
+  RUN_LIST,
+  SPENT_BY_RUN,
+  STATUS_DECISIONS,
+} from '../src/runs/run-reader.ts';
 import { isAtLeast, openConnection } from '../src/sqlite/connection.ts';
 import { databaseOf } from './support/database-file.ts';
 import { opened, temporaryHome, temporaryStore } from './support/stores.ts';
@@ -263,6 +270,16 @@ describe('the schema', () => {
       // The place of the decision that a page begins after.
       expect.stringMatching(/^SEARCH decisions USING INDEX .* \(id=\?\)$/),
       'SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)',
+    ]);
+  });
+
+  it('[D395] finds open decisions without looking at closed ones', () => {
+    const watched = watchedDatabase();
+    temporaryStore({ connect: watched.connect });
+    const plan = watched.database().prepare(`explain query plan ${STATUS_DECISIONS}`).all();
+    expect(plan.map(step => String(step.detail)).filter(detail => /decisions/.test(detail))).toEqual([
+      'SEARCH decisions USING INDEX decisions_by_status (status=?)',
+      expect.stringMatching(/^SEARCH decisions USING INDEX .* \(id=\?\)$/),
     ]);
   });
 

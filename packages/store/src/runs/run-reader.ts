@@ -32,6 +32,7 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
     select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run where decisions.id = ?`);
   const decisionList = database.prepare(DECISION_LIST);
   const decisionsOfRun = database.prepare(RUN_DECISIONS);
+  const decisionsInStatus = database.prepare(STATUS_DECISIONS);
   const artifacts = database.prepare(`
     select * from artifacts where run = :run and (:node is null or node = :node) and (:key is null or key = :key)
     order by place`);
@@ -102,8 +103,9 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
     },
     async decisions({ run, status, after, limit } = {}) {
       const parameters = { status: listOrNull(status), after: after ?? null, limit: limit ?? ALL };
+      const ofAll = status === undefined ? decisionList : decisionsInStatus;
       const rows =
-        run === undefined ? decisionList.all(parameters) : decisionsOfRun.all({ ...parameters, run: numberOf(run) });
+        run === undefined ? ofAll.all(parameters) : decisionsOfRun.all({ ...parameters, run: numberOf(run) });
       return rows.map(row => ({ run: runOf(row), decision: records.codecs.decision.fromRow(row) }));
     },
     artifacts: async (run, { node, key } = {}) =>
@@ -198,6 +200,9 @@ const DECISION_LIST = decisionsWhere('');
 
 /** Apart from the list, so that it seeks the run and does not look at those of all others. */
 export const RUN_DECISIONS = decisionsWhere('decisions.run = :run and');
+
+/** Apart for the same reason: a server asks for the few open ones whenever a run changes. */
+export const STATUS_DECISIONS = decisionsWhere('decisions.status in (select value from json_each(:status)) and');
 
 /** Contents are not read, so a list of many artifacts stays small. */
 export const ARTIFACT_PAGE = `
