@@ -56,7 +56,9 @@ export interface AgentRow {
     readonly refusal: 402 | 429;
     /** Headers that tell the calls of its subagents apart. Undefined: nothing in a call tells them, so they are unknown. */
     readonly subagents?: {
-      /** It is there in calls of subagents alone, with the name of one. */
+      /** It is there in calls of subagents alone. */
+      readonly mark: string;
+      /** With the name of one. */
       readonly id: string;
       readonly parent?: string;
       readonly kind?: string;

@@ -59,11 +59,14 @@ export function createAnswerTap(wire: Wire, kind: 'events' | 'json', most = 0): 
 
   function events(chunk: Buffer): void {
     let from = 0;
+    // Most chunks have no mark: one look tells.
+    const mayMark = hasMark(chunk);
     const first = chunk.indexOf(NEWLINE);
     if (line.length() > 0) {
       const rest = first < 0 ? chunk : chunk.subarray(0, first);
       // A mark may be cut in two by the end of a chunk.
-      isMarked ||= hasMark(rest) || hasMark(Buffer.concat([line.last(longest), rest.subarray(0, longest)]));
+      isMarked ||=
+        (mayMark && hasMark(rest)) || hasMark(Buffer.concat([line.last(longest), rest.subarray(0, longest)]));
       line.add(rest);
       if (first < 0) return;
       if (isMarked) read(line.text(), line.isWhole());
@@ -73,10 +76,10 @@ export function createAnswerTap(wire: Wire, kind: 'events' | 'json', most = 0): 
     }
     const lastLine = chunk.lastIndexOf(NEWLINE) + 1;
     const whole = chunk.subarray(from, lastLine);
-    if (hasMark(whole)) for (const each of markedLines(whole, marks)) read(each, true);
+    if (mayMark) for (const each of markedLines(whole, marks)) read(each, true);
     if (lastLine < chunk.length && lastLine >= from) {
       const rest = chunk.subarray(lastLine);
-      isMarked = hasMark(rest);
+      isMarked = mayMark && hasMark(rest);
       line.add(rest);
     }
   }

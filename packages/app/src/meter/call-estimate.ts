@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { costMicroUsd, type Price } from '@signalbox/adapters/metering';
-import { type JsonObject, parsedJson, utf8Length } from '@signalbox/model';
+import { type JsonObject, parsedJson } from '@signalbox/model';
 import type { CallEstimate } from '@signalbox/runs';
 
 /** What a model may answer to a request that names no maximum. */
@@ -55,7 +55,7 @@ export function estimateInput(body: JsonObject): number {
     const { value, name, holder } = next;
     if (typeof value === 'string') {
       if (isImage(next, value)) images++;
-      else bytes += utf8Length(value) + 2;
+      else bytes += Buffer.byteLength(value) + 2;
     } else if (Array.isArray(value)) for (const one of value) stack.push({ ...next, value: one });
     else if (typeof value === 'object' && value !== null) {
       const { media_type: a, mimeType: b, mime_type: c, type } = value as JsonObject;

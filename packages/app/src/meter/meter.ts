@@ -276,9 +276,9 @@ function subagentOf(
 ): CallOfModel['subagent'] {
   if (told === undefined) return undefined;
   const of = (header: string | undefined) => (header === undefined ? undefined : shortName(headers[header]));
-  const id = of(told.id);
-  const [parent, kind] = [of(told.parent), of(told.kind)];
-  return id === undefined ? null : { id, ...(parent && { parent }), ...(kind && { kind }) };
+  if (headers[told.mark] === undefined) return null;
+  const [id, parent, kind] = [of(told.id), of(told.parent), of(told.kind)];
+  return id === undefined ? undefined : { id, ...(parent && { parent }), ...(kind && { kind }) };
 }
 
 const shortName = (given: string | undefined) => (/^[\w.:/@-]{1,128}$/.test(given ?? '') ? given : undefined);

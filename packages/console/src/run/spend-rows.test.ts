@@ -32,7 +32,7 @@ describe('what a run spends', () => {
     expect(rows).toEqual([
       { key: 'a', node: 'a', name: 'a', isPart: false, ...sum },
       { key: 'a ', node: 'a', name: 'its own calls', isPart: true, ...shown },
-      { key: 'a x1', node: 'a', name: 'subagent explore', isPart: true, ...shown },
+      { key: 'a x1', node: 'a', name: 'subagent x1', isPart: true, ...shown },
       { key: 'b', node: 'b', name: 'b', isPart: false, ...shown, calls: 2 },
     ]);
   });

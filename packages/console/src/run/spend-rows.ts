@@ -30,11 +30,16 @@ export function spendRows({ nodes, subagents }: Pick<RunSpend, 'nodes' | 'subage
       { key: node, node, name: node, isPart: false, ...sum },
       ...parts.map(({ subagent, calls, costMicroUsd, inputTokens, outputTokens }) => ({
         ...{ key: `${node} ${subagent?.id ?? ''}`, node, isPart: true },
-        name: subagent === null ? 'its own calls' : `subagent ${subagent.kind ?? subagent.id}`,
+        name: subagent === null ? 'its own calls' : `subagent ${shortOf(subagent.id)}`,
         ...{ calls, costMicroUsd, inputTokens, outputTokens },
       })),
     ];
   });
+}
+
+/** Ids are long, and differ at their ends. */
+export function shortOf(id: string): string {
+  return id.length <= 12 ? id : `…${id.slice(-8)}`;
 }
 
 /** What became of a call, in a few words. */

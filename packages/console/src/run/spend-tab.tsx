@@ -6,7 +6,7 @@ import { JsonView } from '../shell/json-view.tsx';
 import { Moment } from '../shell/moment.tsx';
 import { Empty, ErrorBox } from '../shell/notices.tsx';
 import { money, tokens } from '../story/words.ts';
-import { callWords, spendRows } from './spend-rows.ts';
+import { callWords, shortOf, spendRows } from './spend-rows.ts';
 
 const LOOK_MS = 1_500;
 const SHOWN_CALLS = 100;
@@ -112,7 +112,7 @@ function CallLine({ call, isOpen, onToggle }: CallLineProps) {
     <>
       <button type="button" className="linklike" aria-expanded={isOpen} disabled={!hasContents} onClick={onToggle}>
         {node}
-        {subagent != null && ` › ${subagent.kind ?? subagent.id}`}
+        {subagent != null && ` › subagent ${shortOf(subagent.id)}`}
       </button>{' '}
       <code>
         {provider}:{model}

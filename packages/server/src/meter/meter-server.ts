@@ -18,7 +18,7 @@ import { overridesMethod, pathOf } from './request-target.ts';
 export interface MeterServerOptions {
   /** Called with whatever was thrown while a request was answered. */
   readonly onFault?: ((thrown: unknown) => void) | undefined;
-  /** Bytes of requests that are held at once; others are not read until there is room. */
+  /** Bytes of requests of one attempt that are held at once; others are not read until there is room. */
   readonly heldBytes?: number;
 }
 
@@ -28,7 +28,7 @@ const UNREACHED = 502;
 /** How a connection ends that its other side closed. */
 const STALE: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 const MOST_ERROR = 8 * 1024 * 1024;
-const HELD_BYTES = 256 * 1024 * 1024;
+const HELD_BYTES = 128 * 1024 * 1024;
 
 /**
  * The gateway through which agents call their models.
@@ -43,12 +43,13 @@ export function createMeterServer({
   onFault = () => undefined,
   heldBytes = HELD_BYTES,
 }: MeterServerOptions = {}): MeterEdge {
-  const pool = createBytePool(heldBytes);
   const agents = { 'http:': new HttpAgent({ keepAlive: true }), 'https:': new HttpsAgent({ keepAlive: true }) };
   const places = new Set<MeterPlace>();
 
   async function listen(door: MeterDoor): Promise<MeterPlace> {
     let port = 0;
+    // One of its own: an agent that sends large requests slowly holds up nobody else.
+    const pool = createBytePool(heldBytes);
     // Connections close with the attempt. One that closed for idling could do so just as the agent sends its next request.
     const timeouts = { headersTimeout: 10_000, requestTimeout: 120_000, keepAliveTimeout: 0 };
     const server = createServer(timeouts, (request, response) => {

@@ -113,6 +113,30 @@ describe('an agent that attacks the gateway', () => {
   });
 });
 
+describe('an agent that sends slowly', () => {
+  it('[V445] holds up its own requests, and those of nobody else', async () => {
+    const edge = createMeterServer({ heldBytes: 1_000_000 });
+    onTestFinished(() => edge.close());
+    const door = {
+      holder: () => ({
+        ...{ real: REAL, upstream: 'http://127.0.0.1:1' },
+        ask: async () => ({ kind: 'refuse', status: 402, body: {} }) as const,
+      }),
+      turnedAway: () => {},
+    };
+    const [slow, other] = [await edge.listen(door), await edge.listen(door)];
+    const { port, host } = new URL(slow.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.write(`POST /v1/messages HTTP/1.1\r\nHost: ${host}\r\nx-api-key: ${KEY}\r\nContent-Length: 900000\r\n\r\n{`);
+    const large = JSON.stringify('x'.repeat(500_000));
+    const own = send(`${slow.url}/v1/messages`, { 'x-api-key': KEY }, large);
+    expect((await send(`${other.url}/v1/messages`, { 'x-api-key': KEY }, large)).status).toBe(402);
+    socket.destroy();
+    expect((await own).status).toBe(402);
+  });
+});
+
 describe('a provider that closes connections', () => {
   /** Answers the first request of each connection; `next` is what happens to the second one. */
   async function closing(next: 'close' | 'close in the answer', first: 'answer' | 'close' = 'answer') {

@@ -57,7 +57,7 @@ function describeSpend({ total, limits, nodes, subagents, calls }: Spend): reado
     ...subagents.flatMap(({ node: of, subagent, ...amounts }) =>
       of !== node || subagent === null
         ? []
-        : [`  of this, subagent ${shown(subagent.kind ?? subagent.id)}: ${describeAmounts(amounts)}`],
+        : [`  of this, subagent ${shown(subagent.id)}: ${describeAmounts(amounts)}`],
     ),
     ...models.map(
       ({ provider = '', model = '', ...amounts }) => `  ${shown(`${provider}:${model}`)}  ${describeAmounts(amounts)}`,
