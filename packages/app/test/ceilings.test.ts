@@ -46,12 +46,12 @@ async function place(limits: object) {
   return {
     ...{ folder, data, server, clock, write },
     config: () => JSON.parse(readFileSync(config, 'utf8')).limits,
-    async open() {
+    async open(resumeOnAnswer = true) {
       const home = await openHome({
         dataDirectory: data,
         machine: { ...thisMachine(), clock },
         env: { ANTHROPIC_API_KEY: 'sk-secret-key', ANTHROPIC_BASE_URL: server.url },
-        resumeOnAnswer: true,
+        resumeOnAnswer,
         threads: { threads: 1 },
       });
       if (!home.ok) throw new Bug(home.error.message);
@@ -158,6 +158,22 @@ describe('a limit of a day', () => {
     expect(at.server.requests).toHaveLength(10);
     expect(at.config()).toEqual({});
     expect((await store.decisions({ status: ['open'] })).length).toBe(0);
+  });
+
+  it('[A1303] is left to a process that drives runs: one that does not takes back no question', async () => {
+    const at = await place({ day: { tokens: 700 } });
+    const first = await at.open();
+    const run = await first.start('one', planText(agent()));
+    await first.waits(run);
+    await first.close();
+    at.clock.ms += 86_400_000;
+    const other = await at.open(false);
+    expect(await other.host.limits.change({ scope: 'day' }, { maxTotalTokens: 90_000 })).toMatchObject({ ok: true });
+    expect(await other.questions()).toHaveLength(1);
+    await other.close();
+    const { completes, questions } = await at.open();
+    await completes(run);
+    expect(await questions()).toEqual([]);
   });
 
   it('[A1304] that cannot be read lets nothing through, and half of a file that is being edited changes nothing', async () => {

@@ -215,6 +215,7 @@ export async function openRunHost(options: RunHostOptions): Promise<RunHost> {
   const ceilingDesk = createCeilingDesk({
     ...{ limits, reader: store, machine, decisions, reservations, raiseRun: raise },
     resume: resumeWaiting ? run => resume(run) : undefined,
+    finished,
   });
   const answers = createAnswers(base, {
     ...{ raise, ceilings: ceilingDesk, finished },

@@ -31,15 +31,16 @@ export interface CeilingDeskPorts {
   readonly decisions: Pick<DecisionDesk, 'withdraw'>;
   readonly reservations: Pick<Reservations, 'held' | 'wake'>;
   readonly raiseRun: Raise;
-  /** Undefined where nobody drives runs that were left waiting. */
+  /** Undefined where nobody drives runs that were left waiting: their questions stay for a process that does. */
   readonly resume: RunHost['resume'] | undefined;
+  readonly finished: RunHost['finished'];
 }
 
 const LOOK_MS = 1000;
 const BY = 'signalbox';
 
 export function createCeilingDesk(ports: CeilingDeskPorts): CeilingDesk {
-  const { reader, machine, decisions, reservations, raiseRun, resume } = ports;
+  const { reader, machine, decisions, reservations, raiseRun, resume, finished } = ports;
   const { ceilings, settings, raised } = ports.limits;
   let cancel = () => {};
   let seen = '';
@@ -56,7 +57,8 @@ export function createCeilingDesk(ports: CeilingDeskPorts): CeilingDesk {
 
   async function reviewAll(): Promise<void> {
     reservations.wake();
-    const waiting = await openQuestions(reader);
+    const asked = await openQuestions(reader);
+    const waiting = asked.filter(({ run }) => resume !== undefined || finished(run) !== undefined);
     if (waiting.length === 0) return;
     const all = await ceilings.all();
     const free = new Set<RunId>();
