@@ -26,6 +26,7 @@ describe('limits', () => {
       expect([await main([...args, '--data-dir', data], terminal), args]).toEqual([exit, args]);
       return [...terminal.printed, ...terminal.complaints].join('\n');
     };
+    expect(await said(0, 'limits')).toMatch(/^No limits/);
     await said(0, 'run', path.join(folder, 'plan.tsx'));
     expect(await said(0, 'limits')).toBe('No limits. Set one with: signalbox limits set day --max-cost 20');
     await said(0, 'limits', 'set', 'day', '--max-tokens', '42', '--max-cost', '2.5');

@@ -8,6 +8,7 @@ import {
   openLimitSettings,
   openLimits,
   type Result,
+  type RunReader,
   thisMachine,
   viewOfLimits,
 } from '@signalbox/app/host';
@@ -69,13 +70,19 @@ Examples:
         print(told.value);
         return end(exitCodes.done);
       }
+      const { clock } = thisMachine();
+      const view = async (reader: Pick<RunReader, 'run' | 'spentByRun' | 'decisions'>) => {
+        print(await viewOfLimits(openLimits({ dataDirectory: directory, reader, clock }), reader));
+        return exitCodes.done;
+      };
       end(
-        await withReader(terminal, flags, async reader => {
-          print(
-            await viewOfLimits(openLimits({ dataDirectory: directory, reader, clock: thisMachine().clock }), reader),
-          );
-          return exitCodes.done;
-        }),
+        await withReader(
+          terminal,
+          flags,
+          reader => view(reader),
+          // Limits can be set before the first run.
+          () => view({ run: async () => undefined, spentByRun: async () => [], decisions: async () => [] }),
+        ),
       );
     });
 
