@@ -12,7 +12,8 @@ export interface WritingProgram {
 
 export function startWriting(file: string, how: 'append' | 'read and write' = 'append'): Promise<WritingProgram> {
   const open = how === 'append' ? '>>' : '<>';
-  const script = `exec 3${open}"$1"; echo open; while read -r line; do echo "$line" >&3; echo written; done`;
+  // A program that it started has the file too.
+  const script = `exec 3${open}"$1"; sleep 600 & echo open; while read -r line; do echo "$line" >&3; echo written; done; kill $!`;
   return startProgram('/bin/sh', ['-c', script, 'sh', file]);
 }
 

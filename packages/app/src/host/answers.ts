@@ -80,7 +80,11 @@ export function createAnswers(base: AnswerBase, { raise, ceilings, stop, resume,
         const done = await answerLimit(run, decision);
         return done.ok ? ok(decision) : done;
       }
-      const goingOn = wake(run, decision.node).then(told => (told || !resumesOnAnswer ? undefined : resume(run)));
+      const goingOn = wake(run, decision.node).then(async told => {
+        // A run that a person paused stays paused: it takes the answer when it is resumed.
+        const isPaused = (await store.run(run))?.status === 'paused';
+        return told || isPaused || !resumesOnAnswer ? undefined : resume(run);
+      });
       // The answer is durable: its caller does not wait for a stuck thread.
       await within(machine.timers, TOLD_MS, goingOn);
       return ok(decision);

@@ -94,7 +94,10 @@ export function createRunActs(ports: RunActPorts): RunHost['act'] {
     if (record.status === 'completed') return err(alreadyCompleted(run));
     switch (action.kind) {
       case 'pause':
-        return record.status === 'running' ? change(run, { status: 'paused' }, { action: 'pause', by }) : ok(undefined);
+        // One that waits for a person does not resume once it is answered.
+        return record.status === 'running' || record.status === 'waiting'
+          ? change(run, { status: 'paused' }, { action: 'pause', by })
+          : ok(undefined);
       case 'stop':
       case 'terminate':
         await stopUndriven({ commit: store, reader: store, ...machine }, run, action.reason, by);

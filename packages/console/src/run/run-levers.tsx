@@ -50,8 +50,7 @@ export function RunLevers({ summary: { record }, frame }: RunLeversProps) {
     });
   const pause = async () => {
     const done = await send(() => client.pause(id));
-    // A run that only a person can move on has nothing to pause.
-    if (done && status !== 'waiting') toast(words.paused(record.name), () => void send(() => client.resume(id)));
+    if (done) toast(words.paused(record.name), () => void send(() => client.resume(id)));
   };
   const stop = async () => {
     if (await send(() => client.stop(id))) toast(words.stopped(record.name), () => void send(() => client.resume(id)));

@@ -3,7 +3,7 @@ import { nameFromBytes, osPath, shownPath } from '../filesystem/path-name.ts';
 import { joined } from '../filesystem/tree.ts';
 import { restoreFailed, type StateError } from '../snapshots/snapshot-error.ts';
 import type { LayerConflict } from './layer-change.ts';
-import { type FileUser, lockedInodes, openingsOf, type SoughtFile } from './open-files.ts';
+import { type FileUser, lockedInodes, openingsOf, type SoughtFile, withoutChildren } from './open-files.ts';
 
 const LOGS = ['-wal', '-shm', '-journal'];
 
@@ -27,7 +27,7 @@ export interface FileInUse {
   readonly path: string;
   /** A database must not be replaced while any program has it open; any other file, while a program has it open for writing. */
   readonly kind: 'database' | 'file';
-  /** Empty if it is not known: programs of other users are detected by their locks. */
+  /** Without those that one of them started. Empty if it is not known: programs of other users are detected by their locks. */
   readonly by: readonly FileUser[];
 }
 
@@ -64,7 +64,9 @@ export function filesInUse(root: string, paths: Iterable<string>): readonly File
   }
   const locked = databases.size === 0 ? new Set<bigint>() : lockedInodes();
   for (const [full, database] of databases) if (locked.has(sought.get(full)?.ino ?? -1n)) add(database, 'database');
-  const inUse = [...found].map(([path, { kind, by }]): FileInUse => ({ path, kind, by: [...by.values()] }));
+  const inUse = [...found].map(
+    ([path, { kind, by }]): FileInUse => ({ path, kind, by: withoutChildren([...by.values()]) }),
+  );
   return inUse.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 

@@ -41,6 +41,23 @@ export function openingsOf(sought: readonly SoughtFile[], root: string): readonl
   return found;
 }
 
+/** Leaves out programs that were started by another one of them: it ends or closes the file, and so do they. */
+export function withoutChildren(users: readonly FileUser[]): readonly FileUser[] {
+  const pids = new Set(users.map(({ pid }) => pid));
+  return users.filter(({ pid }) => {
+    for (let above = parentOf(pid), depth = 0; above > 1 && depth < DEEPEST; above = parentOf(above), depth++) {
+      if (pids.has(above)) return false;
+    }
+    return true;
+  });
+}
+
+const DEEPEST = 64;
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s*(\d+)$/m.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0);
+}
+
 type Opened = Omit<FileOpening, 'by'>;
 
 function opened(pid: string, byInode: ReadonlyMap<bigint, readonly SoughtFile[]>, root: string): readonly Opened[] {
