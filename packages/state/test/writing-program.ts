@@ -13,7 +13,7 @@ export interface WritingProgram {
 export function startWriting(file: string, how: 'append' | 'read and write' = 'append'): Promise<WritingProgram> {
   const open = how === 'append' ? '>>' : '<>';
   // A program that it started has the file too.
-  const script = `exec 3${open}"$1"; sleep 600 & echo open; while read -r line; do echo "$line" >&3; echo written; done; kill $!`;
+  const script = `exec 3${open}"$1"; while :; do sleep 0.01; done & echo open; while read -r line; do echo "$line" >&3; echo written; done; kill $!`;
   return startProgram('/bin/sh', ['-c', script, 'sh', file]);
 }
 

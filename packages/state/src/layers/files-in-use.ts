@@ -64,9 +64,10 @@ export function filesInUse(root: string, paths: Iterable<string>): readonly File
   }
   const locked = databases.size === 0 ? new Set<bigint>() : lockedInodes();
   for (const [full, database] of databases) if (locked.has(sought.get(full)?.ino ?? -1n)) add(database, 'database');
-  const inUse = [...found].map(
-    ([path, { kind, by }]): FileInUse => ({ path, kind, by: withoutChildren([...by.values()]) }),
-  );
+  const inUse = [...found].flatMap(([path, { kind, by }]): readonly FileInUse[] => {
+    const users = withoutChildren([...by.values()]);
+    return kind === 'file' && users.length === 0 ? [] : [{ path, kind, by: users }];
+  });
   return inUse.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 

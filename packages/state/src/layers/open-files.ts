@@ -41,10 +41,13 @@ export function openingsOf(sought: readonly SoughtFile[], root: string): readonl
   return found;
 }
 
-/** Leaves out programs that were started by another one of them: it ends or closes the file, and so do they. */
+/**
+ * Leaves out programs that have ended meanwhile, and those that were started by another one of them: they come and go while that one runs.
+ */
 export function withoutChildren(users: readonly FileUser[]): readonly FileUser[] {
   const pids = new Set(users.map(({ pid }) => pid));
   return users.filter(({ pid }) => {
+    if (textOf(`/proc/${pid}/status`) === '') return false;
     for (let above = parentOf(pid), depth = 0; above > 1 && depth < DEEPEST; above = parentOf(above), depth++) {
       if (pids.has(above)) return false;
     }
