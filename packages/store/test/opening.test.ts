@@ -21,6 +21,7 @@ import {
   RUN_LIST,
   SPENT_BY_RUN,
   STATUS_DECISIONS,
+  UNDER_WAY,
 } from '../src/runs/run-reader.ts';
 import { isAtLeast, openConnection } from '../src/sqlite/connection.ts';
 import { databaseOf } from './support/database-file.ts';
@@ -281,6 +282,16 @@ describe('the schema', () => {
       'SEARCH decisions USING INDEX decisions_by_status (status=?)',
       expect.stringMatching(/^SEARCH decisions USING INDEX .* \(id=\?\)$/),
     ]);
+  });
+
+  it('[D396] finds the tasks of a run that are under way without looking at those that ended', () => {
+    const watched = watchedDatabase();
+    temporaryStore({ connect: watched.connect });
+    const plan = watched.database().prepare(`explain query plan ${UNDER_WAY}`).all();
+    const [first, ...others] = plan.map(step => String(step.detail)).filter(detail => / tasks /.test(detail));
+    expect(first).toBe('SEARCH tasks USING INDEX tasks_under_way (run=?)');
+    // The place of the task that a page begins after.
+    expect(others).toEqual([expect.stringMatching(/^SEARCH tasks USING COVERING INDEX .* \(run=\? AND id=\?\)$/)]);
   });
 
   it('[D1300] adds up what runs spent since a moment from an index alone', () => {

@@ -1,5 +1,5 @@
 import { type Timestamp, timerDue } from '@signalbox/model';
-import type { RunReader, RunRecord, Task } from '@signalbox/runs';
+import { isTaskUnderWay, type RunReader, type RunRecord, type Task } from '@signalbox/runs';
 
 /**
  * The time that a run waits for, the first of its timers; undefined if anything else in it is active. Such a run is running (R2): nobody
@@ -11,9 +11,10 @@ export async function timerWait(
   known?: readonly Task[],
 ): Promise<Timestamp | undefined> {
   if (status !== 'running') return undefined;
-  const tasks = known ?? (await reader.tasks(id, { status: ['pending', 'running', 'canceling'] }));
-  const dues = tasks.flatMap(({ blockReason }) => timerDue(blockReason) ?? []);
-  for (const task of tasks.filter(({ status }) => status !== 'pending')) {
+  const isUnder = (task: Task) => isTaskUnderWay(task.status);
+  const under = known?.filter(isUnder) ?? (await reader.tasks(id, { status: ['running', 'canceling'] }));
+  const dues: Timestamp[] = [];
+  for (const task of under) {
     // Work is running, unless it is a sub-plan that only waits itself.
     const child = (await reader.children(id)).find(
       ({ origin, status }) => origin?.kind === 'sub-plan' && origin.node === task.node && status === 'running',
@@ -22,5 +23,8 @@ export async function timerWait(
     if (due === undefined) return undefined;
     dues.push(due);
   }
-  return dues.sort()[0];
+  // Asked last: finding them takes the longer the more tasks a run has, and most runs that are watched work.
+  const pending = known?.filter(task => !isUnder(task)) ?? (await reader.tasks(id, { status: ['pending'] }));
+  const own = [...under, ...pending].flatMap(({ blockReason }) => timerDue(blockReason) ?? []);
+  return [...dues, ...own].sort()[0];
 }

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type RunId, runId } from '@signalbox/model';
 import {
   DEFAULT_PAGE,
+  isTaskUnderWay,
   type RunFilter,
   type RunReader,
   type RunRecord,
@@ -22,11 +23,8 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
      order by created_at, id`,
   );
   const number = database.prepare('select n from runs where id = ?');
-  const tasksOfRun = database.prepare(`
-    select * from tasks where run = :run and (:status is null or status in (select value from json_each(:status)))
-      and (:node is null or node = :node)
-      and (:effects is null or effects in (select value from json_each(:effects)))
-      and (:after is null or place > (select place from tasks where run = :run and id = :after)) order by place limit :limit`);
+  const tasksOfRun = database.prepare(tasksWhere('where'));
+  const tasksUnderWay = database.prepare(UNDER_WAY);
   const underWay = database.prepare(ORPHANS);
   const decisionById = database.prepare(`
     select decisions.*, runs.id as run_id from decisions join runs on runs.n = decisions.run where decisions.id = ?`);
@@ -81,7 +79,7 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
 
     task: async (run, task) => records.task(numberOf(run), task),
     tasks: async (run, { status, node, effects, after, limit } = {}) =>
-      tasksOfRun
+      (status?.every(isTaskUnderWay) === true ? tasksUnderWay : tasksOfRun)
         .all({
           run: numberOf(run),
           status: listOrNull(status),
@@ -182,6 +180,15 @@ export const SPENT_BY_RUN = `
 
 /** The limit of an unbounded list. */
 const ALL = -1;
+
+const tasksWhere = (first: string) => `
+  select * from tasks ${first} run = :run and (:status is null or status in (select value from json_each(:status)))
+    and (:node is null or node = :node)
+    and (:effects is null or effects in (select value from json_each(:effects)))
+    and (:after is null or place > (select place from tasks where run = :run and id = :after)) order by place limit :limit`;
+
+/** The tasks of a run that are under way, through an index of only those: whoever watches a run asks for them all the time. */
+export const UNDER_WAY = tasksWhere("indexed by tasks_under_way where status in ('running', 'canceling') and");
 
 /** Finds running tasks through an index of only those. */
 export const ORPHANS = `
