@@ -45,7 +45,12 @@ export function Limits({ role }: { readonly role: UserRole }) {
             </thead>
             <tbody>
               {[...lines, ...(isNew ? [project] : [])].map(line => (
-                <LimitRow key={keyOf(line)} line={line} isOwner={role === 'owner'} onChanged={refetch} />
+                <LimitRow
+                  key={`${keyOf(line)} ${amountsOf(line)}`}
+                  line={line}
+                  isOwner={role === 'owner'}
+                  onChanged={refetch}
+                />
               ))}
             </tbody>
           </table>
@@ -59,6 +64,8 @@ export function Limits({ role }: { readonly role: UserRole }) {
   );
 }
 
+/** A limit that is changed elsewhere is shown as it is now. */
+const amountsOf = ({ maxTotalTokens, maxCostMicroUsd }: LimitLine) => `${maxTotalTokens} ${maxCostMicroUsd}`;
 const keyOf = ({ scope, directory = '' }: LimitLine) => `${scope} ${directory}`;
 
 interface LimitRowProps {
