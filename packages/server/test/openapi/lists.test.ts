@@ -33,6 +33,7 @@ const whole: Readonly<Record<string, string>> = {
   '/api/fleet': 'a picture of one moment',
   '/api/fleet/log': 'as many as were asked for; `before` goes back',
   '/api/settings': 'as many settings as there are',
+  '/api/limits': 'as many as the configuration has',
   '/api/runs/:run': 'a picture of one moment',
   '/api/runs/:run/frames/:frame/tree': 'a picture of one moment',
   '/api/runs/:run/diff': 'a picture of one moment',
