@@ -88,6 +88,26 @@ describe('a line that breaks', () => {
     await expect.poll(() => answerOf(run, decision)).toBe('approve');
   });
 
+  it('[K207] while a transcript is read: it says so, and stays as it was read before', async () => {
+    const { run, decision } = await asking();
+    const isStream = (url: URL) => url.pathname.includes('/stream/');
+    await page.route(isStream, route => route.fulfill({ status: 500, json: {} }));
+    await open(`/runs/${run}?node=changelog`);
+    await page.getByText('Could not load the transcript').waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await page.unroute(isStream);
+    await page.reload();
+    const transcript = page.getByRole('region', { name: 'Transcript' });
+    await transcript.getByText('I look at the change log as it is.').waitFor();
+    const refused = page.waitForResponse(answer => isStream(new URL(answer.url())) && answer.status() === 500);
+    await page.route(isStream, route => route.fulfill({ status: 500, json: {} }));
+    given(await live.client.resolve(decision, { status: 'approved' }));
+    await refused;
+    await page.locator('[data-node="rollout"][data-status="blocked"]').waitFor();
+    await transcript.getByText('I look at the change log as it is.').waitFor();
+    await page.unroute(isStream);
+  });
+
   it('[K31] a page that was open while the server restarted answers the decision it shows', async () => {
     const { run, decision } = await asking();
     await open(`/queue?decision=${decision}`);

@@ -25,5 +25,6 @@ export const words = {
   rerunTitle: (label: string) => `Edit and rerun from ${label}`,
   log: (attempts: number) => (attempts > 1 ? `Log of attempt ${attempts}` : 'Log'),
   emptyLog: 'It wrote nothing.',
+  logNotLoaded: 'Could not load the log',
   before: (count: number) => (count === 0 ? 'This failure is new.' : `The same failure before: ${many(count, 'run')}`),
 } as const;

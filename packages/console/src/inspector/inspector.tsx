@@ -40,7 +40,7 @@ export function Inspector({ run, node, story, frame, until, tab, onTab }: Inspec
     own?.at(-1);
   const moved = lastMoveOf(events, node.id);
   const input = useNodeInput(run, node.id, frame, moved);
-  const read = useStream(run, task, moved + (speech.get(task?.id ?? '')?.next ?? 0));
+  const { chunks: read } = useStream(run, task, moved + (speech.get(task?.id ?? '')?.next ?? 0));
   const chunks = useMemo(() => (until === undefined ? read : read?.filter(({ at }) => at < until)), [read, until]);
   const open = frame === undefined ? decisions : none;
   // An agent that speaks draws the page many times a second, and its transcript may be long.

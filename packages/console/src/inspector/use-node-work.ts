@@ -1,4 +1,4 @@
-import type { RunId, WireChunk, WireEvent, WireTask } from '@signalbox/model';
+import type { ErrorEnvelope, RunId, WireChunk, WireEvent, WireTask } from '@signalbox/model';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useRef } from 'react';
 import { readStream } from '../run/read-stream.ts';
@@ -21,12 +21,18 @@ export function useTasks(run: RunId, node: string, events: readonly WireEvent[])
   return useMemo(() => data?.flatMap(({ tasks }) => tasks), [data]);
 }
 
+/** The output and transcript of a task, as far as it could be read, and why no more of it could be. */
+interface StreamRead {
+  readonly chunks: readonly WireChunk[] | undefined;
+  readonly error: ErrorEnvelope | null;
+}
+
 /** The output and transcript of a task. `version` changes when there may be more. */
-export function useStream(run: RunId, task: WireTask | undefined, version: number): readonly WireChunk[] | undefined {
+export function useStream(run: RunId, task: WireTask | undefined, version: number): StreamRead {
   const client = useClient();
   const isOver = task?.endedAt !== undefined;
   const known = useRef<{ readonly task: string; readonly chunks: readonly WireChunk[] }>(undefined);
-  const { data } = useQuery({
+  const { data, error } = useQuery<readonly WireChunk[], ErrorEnvelope>({
     queryKey: ['stream', run, task?.id, isOver ? 'all' : version],
     queryFn: async () => {
       const id = task?.id ?? '';
@@ -39,7 +45,8 @@ export function useStream(run: RunId, task: WireTask | undefined, version: numbe
     gcTime: isOver ? 300_000 : 0,
     placeholderData: (before, query) => (query?.queryKey[2] === task?.id ? before : undefined),
   });
-  return data;
+  const before = known.current?.task === task?.id ? known.current?.chunks : undefined;
+  return { chunks: data ?? before, error };
 }
 
 /** A node's input, in a frame or now. `moved` changes when the input may have changed. */

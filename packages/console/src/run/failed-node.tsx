@@ -87,8 +87,9 @@ function AttemptLog({
   readonly run: RunId;
   readonly task: NonNullable<ReturnType<typeof useTasks>>[0];
 }) {
-  const chunks = useStream(run, task, 0);
+  const { chunks, error } = useStream(run, task, 0);
   const text = chunks?.map(spoken).join('').trim() ?? '';
+  if (chunks === undefined && error !== null) return <ErrorBox error={error} title={words.logNotLoaded} />;
   if (chunks === undefined) return <p className="text-muted">{words.loading}</p>;
   return text === '' ? <p className="text-muted">{words.emptyLog}</p> : <Tail text={text} label={words.log(1)} />;
 }

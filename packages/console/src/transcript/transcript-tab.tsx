@@ -7,7 +7,7 @@ import { useStream, useTasks } from '../inspector/use-node-work.ts';
 import { spendingOf } from '../run/spending.ts';
 import { SpendingWords } from '../run/spending-words.tsx';
 import { Lamp } from '../shell/lamp.tsx';
-import { Empty } from '../shell/notices.tsx';
+import { Empty, ErrorBox } from '../shell/notices.tsx';
 import type { RunStory } from '../story/run-story.ts';
 import { nodeStanding } from '../story/words.ts';
 import { ComposeBox } from './compose-box.tsx';
@@ -72,7 +72,7 @@ function AgentTranscript({ run, story, agents, node, until, onCurrent }: AgentTr
   const [queued, setQueued] = useState(0);
   const task = tasks?.find(({ id }) => id === chosen) ?? tasks?.at(-1);
   const moved = useMemo(() => events.findLast(event => event.node === node.id)?.seq ?? -1, [events, node.id]);
-  const read = useStream(run, task, moved + (speech.get(task?.id ?? '')?.next ?? 0) + queued);
+  const { chunks: read, error } = useStream(run, task, moved + (speech.get(task?.id ?? '')?.next ?? 0) + queued);
   const chunks = useMemo(() => (until === undefined ? read : read?.filter(({ at }) => at < until)), [read, until]);
   const decisions = useMemo(
     () => (until === undefined ? story.decisions.filter(({ decision }) => decision.node === node.id) : []),
@@ -133,7 +133,11 @@ function AgentTranscript({ run, story, agents, node, until, onCurrent }: AgentTr
       {tasks !== undefined && task === undefined ? (
         <Empty title={words.notStarted}>{words.notStartedWhy}</Empty>
       ) : chunks === undefined ? (
-        <Empty title={words.loading} />
+        error === null ? (
+          <Empty title={words.loading} />
+        ) : (
+          <ErrorBox error={error} title={words.notLoaded} />
+        )
       ) : rows.length === 0 ? (
         <Empty title={words.nothing} />
       ) : (

@@ -11,6 +11,7 @@ export const words = {
   notStarted: 'Not started yet',
   notStartedWhy: 'What the agent says and does appears here as it happens.',
   loading: 'Loading…',
+  notLoaded: 'Could not load the transcript',
   nothing: 'No messages yet',
   needsYou: 'needs you',
   toLatest: 'Jump to latest',
