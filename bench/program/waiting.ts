@@ -10,6 +10,8 @@ import { serve } from './serving.ts';
 /** The first runs warm the server up. */
 const WARM_UP = 400;
 const RUNS = 500;
+/** By then a server that has nothing to do has given memory back. */
+const IDLE_MS = 10_000;
 
 /** The memory of a server with 500 more runs that wait for a person, by run: resident, and held by objects and buffers. */
 export async function benchWaiting(place: Place): Promise<void> {
@@ -23,6 +25,7 @@ export async function benchWaiting(place: Place): Promise<void> {
     const serving = await serve(place.program, home, { nodeArgs, env: { MEMORY_FILE: file } });
     const wait = () => serving.startUntil(plan, status => status === 'waiting');
     const memory = async () => {
+      await sleep(IDLE_MS);
       rmSync(file, { force: true });
       process.kill(serving.server.pid, 'SIGUSR2');
       while (!((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0)) await sleep(50);

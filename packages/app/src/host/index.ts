@@ -125,6 +125,7 @@ export type { SnapshotDiff } from '../workspaces/snapshot-diff.ts';
 export { DO_FILE, DO_FOLDER, isDoRun } from './do-runs.ts';
 export { findDecision } from './find-decision.ts';
 export { findRun } from './find-run.ts';
+export { giveBackWhenIdle } from './idle-memory.ts';
 export { INTERRUPTED, isInterrupted, type LiveOwner, withInterrupted } from './interrupted-runs.ts';
 export { type Home, type HomeOptions, openHome } from './open-home.ts';
 export { openOwnedStore } from './owned-store.ts';

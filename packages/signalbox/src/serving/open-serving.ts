@@ -10,6 +10,7 @@ import {
 } from '@signalbox/app/guided';
 import {
   type ErrorEnvelope,
+  giveBackWhenIdle,
   type Machine,
   openHome,
   type Result,
@@ -101,6 +102,7 @@ export async function openServing(
           onFault: why => home.value.log.say('warn', 'a notice was not sent', { why }),
         })
       : () => {};
+  const stopGivingBack = giveBackWhenIdle(host.feed, machine.timers);
   return {
     ok: true,
     value: {
@@ -111,6 +113,7 @@ export async function openServing(
       sessions,
       fleet,
       async close() {
+        stopGivingBack();
         endNotices();
         await server.value.close();
         await close();
