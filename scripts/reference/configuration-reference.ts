@@ -125,7 +125,7 @@ const told: Readonly<Record<string, readonly [meaning: string, fallback?: string
   'fleet.crashRecovery.preferResumeOverRestart': ['Whether the session is resumed where the agent can.', 'true'],
   'logs.level': ["The least level of a run's log ([logs](../logs.md)).", 'debug'],
   'logs.maxBytes': ["The size limit of a run's log.", '16777216'],
-  'notify.webhook': ['An address that gets a POST with JSON for each notice ([a person decides](../people.md)).'],
+  'notify.webhook': ['An address that gets a POST with JSON for each notice ([`signalbox notify`](cli.md)).'],
   'notify.command': ['A program and its arguments, which gets the notice as JSON on its standard input.'],
   'notify.kinds': ['What is told: `decision`, `failed`, `completed`.', '["decision"]'],
   'notify.quiet.from': ['From this time of the day nothing is told, such as `22:00`.'],
