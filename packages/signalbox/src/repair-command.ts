@@ -43,7 +43,7 @@ Exit codes: 0 everything matches its log, 1 something could not be repaired, 2 u
     });
 };
 
-export function describeRepair(report: RepairReport, paint: Paint): string {
+function describeRepair(report: RepairReport, paint: Paint): string {
   const { ok, dryRun, runs, rebuilt, restored, removed, damaged, missing, aside, projects } = report;
   const changes =
     rebuilt.length +

@@ -53,7 +53,8 @@ describe('the tests of this package', () => {
       const vitest = path.join(repository, 'node_modules/vitest/vitest.mjs');
       const output = fs.openSync(OUTPUT, 'w');
       const files = sized(tried, everything, everything);
-      const ended = spawnSync(process.execPath, [vitest, 'run', ...files, '--configLoader', 'native'], {
+      const args = [vitest, 'run', ...files, '--configLoader', 'native', '--maxWorkers', '2'];
+      const ended = spawnSync(process.execPath, args, {
         cwd: repository,
         // Into a file, so that it is there however this ends.
         stdio: ['ignore', output, output],

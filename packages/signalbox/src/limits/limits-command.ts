@@ -164,7 +164,7 @@ function describeChange(scope: LimitScope): string {
   return `Changed the limit of ${scope.scope}${where}. It holds from the next call on.`;
 }
 
-export function describeLimits({ run, ceilings, problem }: LimitsView): readonly string[] {
+function describeLimits({ run, ceilings, problem }: LimitsView): readonly string[] {
   const lines = problem === undefined ? [] : [`config.json cannot be used: ${shown(problem)}`];
   const runLimits = describeAmounts(run);
   if (runLimits !== '') lines.push(`Each run without limits of its own: ${runLimits}`);

@@ -92,7 +92,7 @@ function secretIn({ value, valueFile }: RedactFlags): Result<string, ErrorEnvelo
 }
 
 /** What was or would be changed, then where the value remains. */
-export function describeRedaction(report: RedactionReport, paint: Paint): readonly string[] {
+function describeRedaction(report: RedactionReport, paint: Paint): readonly string[] {
   const { dryRun, runs, blobs, logs, left, outside, name } = report;
   const would = dryRun ? 'would be ' : '';
   const changed = runs.filter(({ records, tokens }) => records.length > 0 || tokens);

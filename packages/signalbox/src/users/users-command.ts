@@ -151,7 +151,7 @@ Examples:
 };
 
 /** A table: name, role, expiry, last use. */
-export function describeUsers(users: readonly User[], now: number): readonly string[] {
+function describeUsers(users: readonly User[], now: number): readonly string[] {
   const rows = users.map(({ name, role, expiresAt, lastUsedAt }) => [
     name,
     role,

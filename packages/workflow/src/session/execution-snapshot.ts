@@ -18,7 +18,7 @@ const loopFrame = z.strictObject({
 });
 export type LoopFrame = Readonly<z.infer<typeof loopFrame>>;
 
-export const completedSteps = z.strictObject({
+const completedSteps = z.strictObject({
   kind: z.literal('set'),
   values: z.array(stepInstanceKey).refine(isAscending, 'completed steps are distinct and in ascending order'),
 });
