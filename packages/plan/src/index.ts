@@ -98,7 +98,8 @@ export {
   planFailure,
 } from './plan-error.ts';
 export { outlineOf, type PlanOutline } from './plan-outline.ts';
-export { isRendering } from './render/tracked.ts';
+export { isRendering, notePastRead } from './render/tracked.ts';
+export { unrecordedReads } from './replay/recorded-reads.ts';
 export type { DifferentRow } from './replay/replay-difference.ts';
 export { type PlanOfVersion, type ReplayReport, replayRun } from './replay/replay-run.ts';
 export { executionSignature } from './structure/execution-signature.ts';

@@ -3,21 +3,27 @@
  *
  * 1. A render only reads and computes: files, programs, the network, timers, the machine's time and its randomness throw there, with the
  *    author's line. What the engine does for a render, such as `ctx.fs`, is not the plan's.
- * 2. Inside a tool's call, changes past its `files` and `command` are noted by name: they are not undone with it.
+ * 2. What a render reads of its process and machine that the engine cannot record, such as a variable, is noted: its frames cannot be verified.
+ * 3. Inside a tool's call, changes past its `files` and `command` are noted by name: they are not undone with it.
  *
  * It sees functions of Node's modules and of the global scope. Native addons and other threads pass it by.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import childProcess from 'node:child_process';
 import crypto from 'node:crypto';
+import dgram from 'node:dgram';
+import dns from 'node:dns';
 import fs from 'node:fs';
 import http from 'node:http';
+import http2 from 'node:http2';
 import https from 'node:https';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import os from 'node:os';
 import { setImmediate, setInterval, setTimeout } from 'node:timers';
 import timers from 'node:timers/promises';
-import { isRendering, PlanError, planPosition } from '@signalbox/plan';
+import tls from 'node:tls';
+import { isRendering, notePastRead, PlanError, planPosition } from '@signalbox/plan';
 
 /** What a call has done past its files and commands, by name. */
 const outside = new AsyncLocalStorage<Set<string>>();
@@ -47,7 +53,8 @@ export function unwatched<T extends object>(given: T): T {
   return Object.fromEntries(wrapped) as T;
 }
 
-type Kind = 'reads' | 'changes';
+/** `past`: harmless to read, but another process may read something else. */
+type Kind = 'reads' | 'changes' | 'past';
 type AnyFunction = (...args: unknown[]) => unknown;
 
 const CHANGES =
@@ -67,14 +74,30 @@ export function watchIo(): void {
     for (const method of ['request', 'get']) watchFunction(module, method, `${name}.${method}`, 'changes');
   for (const name of ['connect', 'createConnection']) watchFunction(net, name, `net.${name}`, 'changes');
   watchFunction(globalThis, 'fetch', 'fetch', 'changes');
+  watchFunction(http2, 'connect', 'http2.connect', 'changes');
+  watchFunction(tls, 'connect', 'tls.connect', 'changes');
+  watchFunction(dgram, 'createSocket', 'dgram.createSocket', 'changes');
+  for (const name of ['lookup', 'resolve']) {
+    watchFunction(dns, name, `dns.${name}`, 'reads');
+    watchFunction(dns.promises, name, `dns.promises.${name}`, 'reads');
+  }
+  watchClass('WebSocket');
   for (const name of ['setTimeout', 'setInterval', 'setImmediate'])
     watchFunction(globalThis, name, name, 'reads', { setTimeout, setInterval, setImmediate }[name] as AnyFunction);
   for (const name of ['setTimeout', 'setInterval', 'setImmediate'])
     watchFunction(timers, name, `timers/promises.${name}`, 'reads');
   watchFunction(Math, 'random', 'Math.random', 'reads');
-  for (const name of ['randomUUID', 'randomBytes', 'randomInt']) watchFunction(crypto, name, `crypto.${name}`, 'reads');
+  for (const name of ['randomUUID', 'randomBytes', 'randomInt', 'randomFill', 'randomFillSync', 'getRandomValues'])
+    watchFunction(crypto, name, `crypto.${name}`, 'reads');
+  for (const name of ['randomUUID', 'getRandomValues'])
+    watchFunction(Crypto.prototype, name, `crypto.${name}`, 'reads');
   watchFunction(Date, 'now', 'Date.now', 'reads');
   watchFunction(performance, 'now', 'performance.now', 'reads');
+  watchFunction(process, 'hrtime', 'process.hrtime', 'reads');
+  for (const name of ['cwd', 'uptime', 'memoryUsage', 'cpuUsage', 'resourceUsage'])
+    watchFunction(process, name, `process.${name}`, 'past');
+  for (const name of Object.keys(os)) watchFunction(os, name, `os.${name}`, 'past');
+  watchVariables();
   watchDate();
   syncBuiltinESMExports();
 }
@@ -112,10 +135,48 @@ function watchDate(): void {
   });
 }
 
+function watchClass(name: 'WebSocket'): void {
+  const watched = new Proxy(globalThis[name], {
+    construct(target, args, newTarget) {
+      look(name, 'changes');
+      return Reflect.construct(target, args, newTarget) as object;
+    },
+  });
+  Object.defineProperty(globalThis, name, { value: watched, configurable: true, writable: true });
+}
+
+/** Whenever it makes a stack. */
+const READ_BY_NODE = 'NODE_V8_COVERAGE';
+
+function watchVariables(): void {
+  const noted = (name: string | symbol) => {
+    if (typeof name === 'string' && name !== READ_BY_NODE) look(`process.env.${name}`, 'past');
+  };
+  process.env = new Proxy(process.env, {
+    get(target, name, self) {
+      noted(name);
+      return Reflect.get(target, name, self) as string | undefined;
+    },
+    set: (target, name, value) => Reflect.set(target, name, value),
+    has(target, name) {
+      noted(name);
+      return Reflect.has(target, name);
+    },
+    ownKeys(target) {
+      look('process.env', 'past');
+      return Reflect.ownKeys(target);
+    },
+  });
+}
+
 function look(shown: string, kind: Kind): void {
   const noted = kind === 'changes' ? outside.getStore() : undefined;
   const rendering = isRendering();
   if (isOurs || (!rendering && noted === undefined)) return;
+  if (kind === 'past') {
+    notePastRead(shown);
+    return;
+  }
   const at = planPosition(new Error(shown));
   if (at === undefined) return;
   if (rendering) throw new PlanError('plan/render-failed', `${shown} in a render: ${INSTEAD}`, { source: at });

@@ -42,7 +42,7 @@ export function replayWords({ ok, runs }: ReplayReport): CheckWords {
   const details = [
     ...(runs.length > 1 ? [`${many(runs.length - 1, 'sub-plan')} ${runs.length === 2 ? 'is' : 'are'} included.`] : []),
     ...(unverified > 0
-      ? [`${many(unverified, 'frame')} read something that was not recorded, and cannot be verified.`]
+      ? [`${many(unverified, 'frame')} read something that was not recorded${namesOf(runs)}, and cannot be verified.`]
       : []),
   ];
   if (differs?.difference !== undefined) {
@@ -56,4 +56,9 @@ export function replayWords({ ok, runs }: ReplayReport): CheckWords {
       : `${verified} of ${many(frames, 'frame')} replayed as recorded.`,
     details,
   };
+}
+
+function namesOf(runs: ReplayReport['runs']): string {
+  const names = [...new Set(runs.flatMap(({ unrecorded = [] }) => unrecorded))];
+  return names.length === 0 ? '' : ` (${names.join(', ')})`;
 }

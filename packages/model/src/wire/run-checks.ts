@@ -108,6 +108,8 @@ const replayedRun = z.object({
   verified: z.int().nonnegative(),
   /** How many frames read unrecorded data, and the first of them. */
   unverified: z.object({ count: z.int().nonnegative(), first: z.array(z.int().nonnegative()).readonly() }),
+  /** What the first of them read without a record. */
+  unrecorded: z.array(text).readonly().optional(),
   /** The first collected frame: it and later ones cannot be rendered again. */
   collectedFrom: z.int().nonnegative().optional(),
   /** The first frame that differs. */

@@ -7,7 +7,7 @@ import type { PlanNode } from '../nodes/plan-node.ts';
 import { type TreeNode, treeToJson } from '../nodes/tree-json.ts';
 import { type Reconciled, reconcile } from '../render/reconcile.ts';
 import { createRenderer, type Renderer } from '../render/renderer.ts';
-import { createReadable, FILE, LOOP, QUERY, type Readable, TABLE, VOL } from '../render/tracked.ts';
+import { createReadable, FILE, LOOP, PAST, QUERY, type Readable, TABLE, VOL } from '../render/tracked.ts';
 import { turned } from '../structure/loop-turn.ts';
 import { iterationOf, type NodeRecord } from '../structure/node-record.ts';
 import type { Activity, Structure } from '../structure/structure.ts';
@@ -289,6 +289,7 @@ function createReadBook(
   const passing = new Set<string>();
   const tables = new Set<string>();
   const ofFiles = new Set<string>();
+  const past = new Set<string>();
   let former: ReadonlySet<string> | undefined = memory.formerReads;
 
   const note = (set: Set<string>, key: string, isRead: boolean) => void (isRead ? set.add(key) : set.delete(key));
@@ -303,6 +304,7 @@ function createReadBook(
         if (key.startsWith(VOL) || key.startsWith(QUERY)) note(passing, key, isRead);
         if (key.startsWith(TABLE)) note(tables, key, isRead);
         if (key.startsWith(FILE)) note(ofFiles, key, isRead);
+        if (key.startsWith(PAST)) note(past, key, isRead);
         ledger.put('read', key, isRead ? true : undefined);
       }
       for (const key of ofFiles) ledger.put('read', key, files.recordOf(key) ?? true);
@@ -314,7 +316,7 @@ function createReadBook(
       }
     },
     get isRecorded() {
-      return (keepsPassing || passing.size === 0) && (keepsFiles || ofFiles.size === 0);
+      return past.size === 0 && (keepsPassing || passing.size === 0) && (keepsFiles || ofFiles.size === 0);
     },
     get waitsForTables() {
       return tables.size > 0;

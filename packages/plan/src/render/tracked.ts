@@ -4,12 +4,14 @@ import type { EffectCall } from '../effects/effect-registry.ts';
 import { noteCircumstances } from '../errors/circumstances.ts';
 import { readsOfCall } from '../errors/noted-reads.ts';
 
-/** Prefixes of read keys: loops, tables that a query waits for, queries, volatile state, files. */
+/** Prefixes of read keys: loops, tables that a query waits for, queries, volatile state, files, reads past the context. */
 export const LOOP = 'loop:';
 export const TABLE = 'db:';
 export const QUERY = 'query:';
 export const VOL = 'vol:';
 export const FILE = 'file:';
+/** What a render reads past its context and cannot be recorded, such as a variable of its process. */
+export const PAST = 'past:';
 
 /** A piece of a render, with what it read. It is evaluated once, and notified when something it read changes. */
 export interface Tracked<T> {
@@ -110,4 +112,9 @@ export function askForEffect(call: EffectCall): boolean {
 /** Records a read without a key to subscribe to. */
 export function noteRead(key: string): void {
   reading?.reads.add(key);
+}
+
+/** A render read something that is not recorded: its frames cannot be verified. Does nothing outside a render. */
+export function notePastRead(name: string): void {
+  noteRead(`${PAST}${name}`);
 }

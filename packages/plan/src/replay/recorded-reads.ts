@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, type Digest, type Json, type RunId } from '@signalbox/model';
 import type { Blobs, RunReader } from '@signalbox/runs';
-import { FILE, QUERY, VOL } from '../render/tracked.ts';
+import { FILE, PAST, QUERY, VOL } from '../render/tracked.ts';
 import type { FileItem, FileStat, PlanFiles } from '../workspaces/plan-files.ts';
 
 /** What renders read then, and read again now: volatile state, query answers, files. */
@@ -19,6 +19,23 @@ interface ReadRow {
   readonly value?: Json;
   readonly digest?: Digest;
   readonly absent?: true;
+}
+
+/** What a frame read without a record of its value, as people know it. */
+export async function unrecordedReads(
+  reader: Pick<RunReader, 'at'>,
+  run: RunId,
+  frame: number,
+): Promise<readonly string[]> {
+  const rows = await reader.at(run, 'read', frame);
+  const found = [...rows].flatMap(([key, row]) => {
+    if (row !== true) return [];
+    if (key.startsWith(PAST)) return [key.slice(PAST.length)];
+    if (key.startsWith(VOL)) return [`volatile state '${key.slice(VOL.length)}'`];
+    if (key.startsWith(FILE)) return [`the file ${key.slice(FILE.length).replace(/^\w+:/, '')}`];
+    return key.startsWith(QUERY) ? ['a query'] : [];
+  });
+  return [...new Set(found)].sort();
 }
 
 export function recordedReads(reader: RunReader, run: RunId, blobs: Pick<Blobs, 'get'> | undefined): RecordedReads {

@@ -22,7 +22,7 @@ import type { AnyPlan } from '../plan-definition.ts';
 import { editedRecord, nodeRecordOf } from '../structure/node-record.ts';
 import { type RecordedFrame, recordedFrames } from './recorded-frames.ts';
 import { editOf, inputsOf, lifeEndOf, type RecordedInputs } from './recorded-life.ts';
-import { recordedReads } from './recorded-reads.ts';
+import { recordedReads, unrecordedReads } from './recorded-reads.ts';
 import { createRecordedWork, subPlanPlace } from './recorded-work.ts';
 import { type RecordedWrites, recordedWrites } from './recorded-writes.ts';
 import { differenceOf, type ReplayDifference } from './replay-difference.ts';
@@ -69,7 +69,10 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
   }
   const isCollected = difference === undefined && verified + unverified.length < record.frames;
   const [gap] = isCollected ? (record.collected ?? []) : [];
-  const counts = { run, frames: record.frames, verified, unverified };
+  const [first] = unverified;
+  const unrecorded = first === undefined ? [] : await unrecordedReads(reader, run, first);
+  const named = unrecorded.length === 0 ? {} : { unrecorded };
+  const counts = { run, frames: record.frames, verified, unverified, ...named };
   const ended = { ...counts, ...(gap && { collectedFrom: gap.from }), children: await player.children() };
   return difference === undefined ? ended : { ...ended, difference };
 }
@@ -97,6 +100,8 @@ export interface ReplayReport {
   readonly verified: number;
   /** Frames that read something unrecorded; if fewer frames than all were reached, the replay ended at the last of these. */
   readonly unverified: readonly number[];
+  /** What the first of these read, as far as it has a name. */
+  readonly unrecorded?: readonly string[];
   /** The first collected frame: it and later ones cannot be replayed. */
   readonly collectedFrom?: number;
   readonly difference?: ReplayDifference;

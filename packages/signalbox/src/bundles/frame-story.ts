@@ -1,4 +1,5 @@
 import type { Frame, Reader, RunRecord, TransitionView } from '@signalbox/app/host';
+import { unrecordedReads } from '@signalbox/plan';
 import { shown, type Terminal } from '../terminal.ts';
 
 const PAGE = 200;
@@ -6,7 +7,7 @@ const PAGE = 200;
 /** The story of a run: each frame with its trigger, the nodes that were mounted and unmounted, and its writes. */
 export async function printFrames(
   terminal: Terminal,
-  reader: Pick<Reader, 'frames' | 'transitions'>,
+  reader: Pick<Reader, 'at' | 'frames' | 'transitions'>,
   { id, frames: count }: RunRecord,
   json: boolean,
 ): Promise<void> {
@@ -16,22 +17,29 @@ export async function printFrames(
     if (frames.length === 0) return;
     for (const frame of frames) {
       const changes = await written(frame.index);
+      const unrecorded = frame.verifiable ? [] : await unrecordedReads(reader, id, frame.index);
       terminal.print(
         json
-          ? JSON.stringify({ ...frame, planVersion: frame.planVersion ?? 1, changes })
-          : describeFrame(frame, changes),
+          ? JSON.stringify({
+              ...frame,
+              planVersion: frame.planVersion ?? 1,
+              ...(unrecorded.length > 0 && { unrecorded }),
+              changes,
+            })
+          : describeFrame(frame, changes, unrecorded),
       );
     }
     from = (frames.at(-1)?.index ?? from) + 1;
   }
 }
 
-function describeFrame(frame: Frame, changes: readonly TransitionView[]): string {
+function describeFrame(frame: Frame, changes: readonly TransitionView[], unrecorded: readonly string[]): string {
   const { index, at, trigger, mounted, unmounted, digest, verifiable, planVersion } = frame;
   const by = planVersion === undefined ? '' : `  plan version ${planVersion}`;
+  const read = unrecorded.length === 0 ? '' : `: it read ${shown(unrecorded.join(', '))}`;
   const why = trigger.detail === undefined ? trigger.kind : `${trigger.kind} (${trigger.detail})`;
   return [
-    `${String(index).padStart(5)}  ${at}  ${shown(why)}  ${digest.slice(7, 19)}${by}${verifiable ? '' : '  cannot be verified'}`,
+    `${String(index).padStart(5)}  ${at}  ${shown(why)}  ${digest.slice(7, 19)}${by}${verifiable ? '' : `  cannot be verified${read}`}`,
     ...mounted.map(node => `       + ${shown(node)}`),
     ...unmounted.map(node => `       - ${shown(node)}`),
     ...changes.map(({ key, old, new: now, trigger: by }) => {

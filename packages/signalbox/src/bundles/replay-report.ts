@@ -12,11 +12,11 @@ export function describeVerdict({ ok, runs }: ReplayVerdict, paint: Marks): stri
   return [paint.bad(title), ...runs.map(lineOf), ...runs.flatMap(run => describeDifference(run, paint))].join('\n');
 }
 
-function lineOf({ run, name, frames, verified, unverified, collectedFrom }: RunReplay): string {
+function lineOf({ run, name, frames, verified, unverified, unrecorded = [], collectedFrom }: RunReplay): string {
   const rest =
     unverified.length === 0
       ? ''
-      : `, ${unverified.length} read values that were not recorded (first: ${unverified[0]})`;
+      : `, ${unverified.length} read values that were not recorded (first: ${[`${unverified[0]}`, ...unrecorded].map(shown).join(', ')})`;
   const gone =
     collectedFrom === undefined ? '' : `; frame ${collectedFrom} was collected, so later frames cannot be reproduced`;
   return `  ${run}  ${shown(name)}  ${verified} of ${frames} frames verified${rest}${gone}`;
