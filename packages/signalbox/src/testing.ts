@@ -4,6 +4,7 @@ export {
   type AgentTurn,
   inTurn,
   type PersonScript,
+  type ScriptedCall,
   type Spent,
   type TestEnd,
   type TestNode,
@@ -12,5 +13,6 @@ export {
   type TestRun,
   type TestState,
   type TestView,
+  type ToolScript,
   testPlan,
 } from '@signalbox/app/testing';

@@ -2,6 +2,7 @@ import { type Json, type JsonObject, thrownMessage } from '@signalbox/model';
 import { Retryable, Terminal } from '@signalbox/plan';
 import type { AgentOutcome, AgentRunner, AgentSession, Assignment } from '@signalbox/runs';
 import * as z from 'zod';
+import type { ScriptedTools } from './scripted-tools.ts';
 
 /** The output of an agent, or a function that works as the agent would. */
 export type AgentScript = Json | ((turn: AgentTurn) => unknown);
@@ -23,6 +24,8 @@ export interface AgentTurn {
   readonly directory: string;
   /** Aborted when the work is canceled or out of time. */
   readonly signal: AbortSignal;
+  /** Calls a tool that its plan gives it, and returns its answer; rejects with what a model would read. */
+  call(tool: string, input?: Json): Promise<Json>;
   /** Streams text, as an agent that thinks aloud does. */
   say(text: string): void;
   /** Records what a call of a model cost, which counts against the limits of the run. Throws once a limit is reached. */
@@ -64,7 +67,11 @@ export interface ScriptedAgents {
 }
 
 /** Agents that do what the test says. `changed` is called whenever one begins or ends. */
-export function scriptedAgents(scripts: Readonly<Record<string, AgentScript>>, changed: () => void): ScriptedAgents {
+export function scriptedAgents(
+  scripts: Readonly<Record<string, AgentScript>>,
+  tools: ScriptedTools,
+  changed: () => void,
+): ScriptedAgents {
   const turns: AgentTurn[] = [];
   let held: HeldAgent[] = [];
   let working = 0;
@@ -108,7 +115,7 @@ export function scriptedAgents(scripts: Readonly<Record<string, AgentScript>>, c
   return {
     runner: {
       async run(assignment, session): Promise<AgentOutcome> {
-        const turn = turnOf(assignment, session);
+        const turn = turnOf(assignment, session, tools);
         turns.push(turn);
         try {
           const output = (await work(assignment, turn)) ?? null;
@@ -141,12 +148,13 @@ function scriptFor(scripts: Readonly<Record<string, AgentScript>>, node: string)
   return pattern === undefined ? undefined : scripts[pattern];
 }
 
-function turnOf(assignment: Assignment, session: AgentSession): AgentTurn {
+function turnOf(assignment: Assignment, session: AgentSession, tools: ScriptedTools): AgentTurn {
   const { node, prompt, system, model, attempt, iteration, schema, directory } = assignment;
   let calls = 0;
   return {
     ...{ node, prompt, system, model, attempt, iteration, schema, directory },
     signal: session.signal,
+    call: (tool, input = {}) => tools.call(assignment, session.signal, tool, input),
     say: text => session.stream('token', text),
     async spend({ inputTokens = 0, outputTokens = 0, costUsd = 0 }) {
       const admitted = await session.admit({ provider: 'scripted', model: model ?? 'script' });

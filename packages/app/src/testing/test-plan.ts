@@ -6,6 +6,7 @@ import type { GivenAnswer, Json } from '@signalbox/model';
 import { type AnyPlan, loadPlan, type PlanInput } from '@signalbox/plan';
 import { hostPlanFiles } from '../workspaces/host-plan-files.ts';
 import { type AgentScript, scriptedAgents } from './agent-scripts.ts';
+import { scriptedTools, type ToolScript } from './scripted-tools.ts';
 import { checkInput, createTestRun, type TestQuestion, type TestRun } from './test-run.ts';
 import { openTestWorld } from './test-world.ts';
 
@@ -16,6 +17,8 @@ export interface TestPlanOptions<Plan extends AnyPlan> {
   readonly input?: PlanInput<Plan>;
   /** What agents do, by the id of their node, by its beginning and `*`, or for all of them by `*`. Without a script the test ends their work. */
   readonly agents?: Readonly<Record<string, AgentScript>>;
+  /** What tools answer to scripted agents, by name. A tool of the plan without a script runs its own code on the directory of the run. */
+  readonly tools?: Readonly<Record<string, ToolScript>>;
   /** What people answer, by the id of the node that asks, or `*`. Without a script the question waits. */
   readonly people?: Readonly<Record<string, PersonScript>>;
   /** Files of a temporary directory in which the run works, by path. */
@@ -59,7 +62,8 @@ export async function testPlan<Plan extends AnyPlan>(
     ring = Promise.withResolvers<void>();
   };
   const place = placeOf(options);
-  const agents = scriptedAgents(options.agents ?? {}, changed);
+  const tools = scriptedTools(options.tools ?? {});
+  const agents = scriptedAgents(options.agents ?? {}, tools, changed);
   const people = options.people ?? {};
   const world = openTestWorld({
     plan,
@@ -71,12 +75,14 @@ export async function testPlan<Plan extends AnyPlan>(
     directory: place.directory,
     files: place.isReal ? hostPlanFiles({ root: place.directory, refused: [], now: () => world.now() }) : undefined,
     agents,
+    tools,
     changed,
     current: () => plan,
   });
   return createTestRun<Plan>({
     world,
     agents,
+    tools,
     patienceMs: options.patienceMs ?? PATIENCE_MS,
     nextChange: () => ring.promise,
     changes: () => changes,

@@ -5,6 +5,7 @@ import type * as z from 'zod';
 import { inputRefused } from '../host/input-refused.ts';
 import { type ShownTree, treeAt } from '../host/run-tree.ts';
 import type { AgentTurn, ScriptedAgents } from './agent-scripts.ts';
+import type { ScriptedCall, ScriptedTools } from './scripted-tools.ts';
 import type { TestWorld } from './test-world.ts';
 
 export type TestState<Plan extends AnyPlan> = Partial<z.output<Plan['state']>>;
@@ -49,6 +50,8 @@ export type TestEnd = Exclude<RunEnd, { readonly status: 'lost' }>;
 export interface TestRun<Plan extends AnyPlan = AnyPlan> extends TestView<Plan> {
   /** Every attempt of an agent so far, with what it was asked. */
   readonly turns: readonly AgentTurn[];
+  /** Every call of a tool that an agent's script made, in order. */
+  readonly calls: readonly ScriptedCall[];
   /** The tree with statuses, one line a node: made for snapshots. */
   outline(): string;
   /** The time of the run. */
@@ -88,6 +91,7 @@ export interface TestRun<Plan extends AnyPlan = AnyPlan> extends TestView<Plan> 
 export interface TestRunPorts {
   readonly world: TestWorld;
   readonly agents: ScriptedAgents;
+  readonly tools: ScriptedTools;
   readonly patienceMs: number;
   /** Resolves when something changes after this call. */
   readonly nextChange: () => Promise<void>;
@@ -104,7 +108,7 @@ const PERSON = 'person';
 const MOST_STEPS = 20_000;
 
 export async function createTestRun<Plan extends AnyPlan>(ports: TestRunPorts): Promise<TestRun<Plan>> {
-  const { world, agents, patienceMs, nextChange, changes } = ports;
+  const { world, agents, tools, patienceMs, nextChange, changes } = ports;
   const { run, runs } = world;
   const asked = new Set<string>();
   let view = await viewAt<Plan>(world, undefined);
@@ -256,6 +260,9 @@ export async function createTestRun<Plan extends AnyPlan>(ports: TestRunPorts): 
       return view.questions;
     },
     node: id => view.node(id),
+    get calls() {
+      return tools.calls;
+    },
     get turns() {
       return agents.turns;
     },

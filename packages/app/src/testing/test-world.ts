@@ -29,6 +29,7 @@ import type { Machine } from '../machine.ts';
 import { createReservations } from '../meter/reservations.ts';
 import { obey } from '../threads/obey.ts';
 import type { ScriptedAgents } from './agent-scripts.ts';
+import type { ScriptedTools } from './scripted-tools.ts';
 
 /**
  * The engine, its desk for decisions and its budget, as a host has them, on memory and in this thread.
@@ -64,6 +65,7 @@ export interface TestWorldOptions {
   readonly directory: string;
   readonly files: PlanFiles | undefined;
   readonly agents: ScriptedAgents;
+  readonly tools: ScriptedTools;
   /** Something changed. */
   readonly changed: () => void;
   /** The plan to go on with; asked for at each resume. */
@@ -81,7 +83,7 @@ interface Life {
 }
 
 export function openTestWorld(options: TestWorldOptions): TestWorld {
-  const { seed, changed, agents } = options;
+  const { seed, changed, agents, tools } = options;
   const clock = fakeClock(options.startAt);
   const rng = seededRng(seed);
   const ids = createIdSource(clock, rng);
@@ -159,7 +161,11 @@ export function openTestWorld(options: TestWorldOptions): TestWorld {
       reader: runs,
       blobs: runs,
       executor: {
-        execute: request => executor.execute(request, request.signal, request.progress),
+        execute(request) {
+          const { code } = request.node;
+          tools.offer(request.task, 'tools' in code ? code.tools : undefined);
+          return executor.execute(request, request.signal, request.progress);
+        },
         allow: executor.allow,
         timeOver: executor.timeOver,
       },

@@ -76,6 +76,49 @@ function inOptions(...options: readonly string[]) {
   return () => ({ option: options[asked++] ?? '' });
 }
 
+it('[X232] scripts call the tools of the plan, which run or answer as the test says', async () => {
+  const tools = `import { tool } from 'signalbox';
+const note = tool({ name: 'note', description: 'Notes.', input: z.object({ text: z.string() }), output: z.number(), effects: 'files',
+  run: async ({ text }, { files }) => { await files.write('notes/a.txt', text); if (text === '') throw new Error('nothing to note'); return text.length; } });
+const order = tool({ name: 'order', description: 'Orders.', input: z.object({ what: z.string() }), run: () => fetch('http://127.0.0.1:1') });`;
+  const file = plan(
+    `<Agent id="work" model="m" prompt="Do it." retries={0} tools={[note, order, 'read_file']} mcp={[{ url: 'https://x.test', prefix: 'x', allow: ['find'] }]}
+       onFinished={said => ctx.state.set('said', said)} />`,
+    { before: tools, state: '{ said: z.any() }' },
+  );
+  const said: unknown[] = [];
+  await using run = await testPlan(file, {
+    files: { 'before.txt': '' },
+    tools: { order: ({ what }: never) => `no ${what}`, x_find: { hits: 2 }, write_file: 'written' },
+    agents: {
+      async work({ call, directory }) {
+        said.push(await call('note', { text: 'mine' }), readFileSync(path.join(directory, 'notes/a.txt'), 'utf8'));
+        said.push(await call('order', { what: 'tea' }), await call('x_find'));
+        for (const [name, input] of [
+          ['note', {}],
+          ['note', { text: '' }],
+          ['read_file', {}],
+          ['write_file', {}],
+        ] as const)
+          said.push(await call(name, input).catch(error => error.message));
+        return readFileSync(path.join(directory, 'notes/a.txt'), 'utf8');
+      },
+    },
+  });
+  expect(await run.end()).toMatchObject({ status: 'completed', output: { said: 'mine' } });
+  expect(said).toEqual([
+    ...[4, 'mine', 'no tea', { hits: 2 }],
+    expect.stringMatching(/text/),
+    expect.stringMatching(/^Error: nothing to note at plan-\d+\.tsx:\d+/),
+    expect.stringMatching(/does not say what "read_file" answers/),
+    expect.stringMatching(/not given the tool "write_file".*note, order, read_file/),
+  ]);
+  expect(run.calls.map(({ tool, error }) => `${tool} ${error === undefined}`)).toEqual([
+    ...['note true', 'order true', 'x_find true'],
+    ...['note false', 'note false', 'read_file false', 'write_file false'],
+  ]);
+});
+
 it('[X131] time moves only when the test moves it, and retries and timers follow it', async () => {
   const run = await testPlan(
     plan(
