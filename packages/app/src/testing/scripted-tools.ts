@@ -4,8 +4,10 @@ import { issuesText, type Json, json, thrownMessage } from '@signalbox/model';
 import { type OwnTool, runOwnTool } from '@signalbox/plan';
 import type { Assignment, OwnToolAnswer, OwnToolOperation, TaskId } from '@signalbox/runs';
 
-/** What a tool answers in a test: a value, or a function of its input that returns one or throws. */
-export type ToolScript = Json | ((input: Json, call: { readonly node: string; readonly directory: string }) => unknown);
+/** What a tool answers in a test: a value, or a function that returns one or throws. The author says the type of its input. */
+export type ToolScript =
+  | Json
+  | ((input: never, call: { readonly node: string; readonly directory: string }) => unknown);
 
 /** A call that the script of an agent made. */
 export interface ScriptedCall {
@@ -83,7 +85,7 @@ async function answerOf(
   input: Json,
   { node, directory }: Assignment,
 ): Promise<unknown> {
-  return typeof script === 'function' ? await script(input, { node, directory }) : script;
+  return typeof script === 'function' ? await script(input as never, { node, directory }) : script;
 }
 
 function plainOf(name: string, output: unknown): Json {

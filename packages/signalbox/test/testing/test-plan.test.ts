@@ -89,7 +89,7 @@ const order = tool({ name: 'order', description: 'Orders.', input: z.object({ wh
   const said: unknown[] = [];
   await using run = await testPlan(file, {
     files: { 'before.txt': '' },
-    tools: { order: ({ what }: never) => `no ${what}`, x_find: { hits: 2 }, write_file: 'written' },
+    tools: { order: ({ what }: { readonly what: string }) => `no ${what}`, x_find: { hits: 2 }, write_file: 'written' },
     agents: {
       async work({ call, directory }) {
         said.push(await call('note', { text: 'mine' }), readFileSync(path.join(directory, 'notes/a.txt'), 'utf8'));
