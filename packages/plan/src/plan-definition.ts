@@ -2,7 +2,7 @@ import type { Json } from '@signalbox/model';
 import * as z from 'zod';
 import type { PlanContext } from './context.ts';
 import type { PlanChild } from './jsx/element.ts';
-import { PlanError } from './plan-error.ts';
+import { authorPosition, PlanError, type SourcePosition } from './plan-error.ts';
 import { frozen } from './state/frozen.ts';
 
 type StateShape = Readonly<Record<string, z.ZodType>>;
@@ -78,22 +78,26 @@ export function definePlan<
   const State extends StateShape = Record<never, never>,
   const Signals extends SignalPayloads = Record<never, never>,
 >(written: Written<Input, State, Signals>): PlanDefinition<Input, State> {
+  const here = new Error('defined');
+  const wrong = (message: string) =>
+    new PlanError('plan/not-a-plan', message, {
+      source: authorPosition(here),
+      suggestion: 'Correct what definePlan is given there.',
+    });
   const name = planName.safeParse(written.name);
-  if (!name.success) throw new PlanError('plan/not-a-plan', `the name of the plan ${name.error.issues[0]?.message}`);
-  if (typeof written.render !== 'function')
-    throw new PlanError('plan/not-a-plan', `plan ${name.data} has no render function`);
+  if (!name.success) throw wrong(`the name of the plan ${name.error.issues[0]?.message}`);
+  if (typeof written.render !== 'function') throw wrong(`plan ${name.data} has no render function`);
   const { description } = written;
   if (description !== undefined && typeof description !== 'string')
-    throw new PlanError('plan/not-a-plan', `the description of plan ${name.data} must be a text`);
+    throw wrong(`the description of plan ${name.data} must be a text`);
   for (const [signal, { schema, handle }] of Object.entries<PlanSignal>(written.signals ?? {})) {
     const fits = typeof handle === 'function' && (schema === undefined || schema instanceof z.ZodType);
     if (!fits)
-      throw new PlanError(
-        'plan/not-a-plan',
+      throw wrong(
         `signal '${signal}' of plan ${name.data} must have a function \`handle\` and may have a zod \`schema\``,
       );
   }
-  return Object.freeze({
+  const plan = Object.freeze({
     name: name.data,
     ...(description === undefined ? {} : { description }),
     // Without a schema of its own, the type parameter is that of the empty one.
@@ -103,6 +107,16 @@ export function definePlan<
     workspace: written.workspace === true,
     signals: Object.freeze({ ...written.signals }) as Readonly<Record<string, PlanSignal>>,
   });
+  definitions.set(plan, here);
+  return plan;
+}
+
+/** Where plans were defined; read only for an error. */
+const definitions = new WeakMap<object, Error>();
+
+/** Where an author defined a plan; undefined for one that was not loaded from a plan's file. */
+export function placeOfPlan(plan: AnyPlan): SourcePosition | undefined {
+  return authorPosition(definitions.get(plan));
 }
 
 export function isPlan(value: unknown): value is AnyPlan {

@@ -233,14 +233,15 @@ console.log(JSON.stringify({ ended: started.length }));`,
       'throws.tsx': `import { definePlan } from 'signalbox';\ninterface Unused {\n  a: string;\n}\n\nfunction fail(): never {\n  throw new RangeError('at load');\n}\nfail();\nexport default definePlan({ name: 'x', render: () => null });\n`,
       'renders.tsx': `import { definePlan } from 'signalbox';\ninterface Props {\n  n: number;\n}\n\nfunction Part({ n }: Props) {\n  if (n > 1) {\n    throw new RangeError('in a component');\n  }\n  return null;\n}\nexport default definePlan({ name: 'x', render: () => <Part n={2} /> });\n`,
       'root.tsx': `import { definePlan } from 'signalbox';\n\nexport default definePlan({\n  name: 'x',\n  render: (): never => {\n    throw new RangeError('in the plan');\n  },\n});\n`,
+      'named.tsx': `import { definePlan } from 'signalbox';\n\nexport default definePlan({ name: 'x y', render: () => null });\n`,
+      'async.tsx': `import { definePlan } from 'signalbox';\n\nexport default definePlan({ name: 'x', render: async () => null } as never);\n`,
       'missing.tsx': `import { nothing } from './nowhere.ts';\nexport default nothing;\n`,
       'other.tsx': `export default { name: 'not a plan' };\n`,
     });
     const errors = [
-      ...run('load', 'syntax.tsx', 'throws.tsx', 'missing.tsx', 'other.tsx', 'absent.tsx').map(({ error }) => [
-        error.code,
-        error.message,
-      ]),
+      ...run('load', 'syntax.tsx', 'throws.tsx', 'missing.tsx', 'other.tsx', 'absent.tsx', 'named.tsx').map(
+        ({ error }) => [error.code, error.message],
+      ),
     ];
     expect(errors).toEqual([
       ['plan/load-failed', expect.stringContaining(`at ${path.join(folder, 'syntax.tsx')}:3:`)],
@@ -248,8 +249,12 @@ console.log(JSON.stringify({ ended: started.length }));`,
       ['plan/load-failed', expect.stringMatching(/nowhere\.ts/)],
       ['plan/not-a-plan', expect.stringContaining('other.tsx does not export a plan as default')],
       ['plan/load-failed', expect.stringContaining('there is no file')],
+      ['plan/not-a-plan', expect.stringContaining(`at ${path.join(folder, 'named.tsx')}:3:16`)],
     ]);
-    const [{ end }, part, root] = run('run', 'props.tsx', 'renders.tsx', 'root.tsx');
+    const [{ end }, part, root, late] = run('run', 'props.tsx', 'renders.tsx', 'root.tsx', 'async.tsx');
+    expect(late.end.error.message).toContain(
+      `the plan is async; a render only reads and computes at ${path.join(folder, 'async.tsx')}:3:16`,
+    );
     expect(part.end.error.message).toContain(
       `<Part> threw RangeError: in a component at ${path.join(folder, 'renders.tsx')}:8:11`,
     );

@@ -19,7 +19,7 @@ import type { NodeKind } from '../nodes/node-kind.ts';
 import { elementEntry, type RenderedKind } from '../nodes/node-kinds.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
 import { DEFAULT_MAX_ITERATIONS } from '../nodes/structure-kinds.ts';
-import { authorPosition, PlanError, RenderPhaseTaskError } from '../plan-error.ts';
+import { authorPosition, PlanError, RenderPhaseTaskError, type SourcePosition } from '../plan-error.ts';
 import { asGiven, type CleanData } from '../state/clean-data.ts';
 import { createIdClaims, type IdConflict } from './id-claims.ts';
 import { type Tracked, track } from './tracked.ts';
@@ -467,12 +467,17 @@ function itemsOf(items: readonly never[], make: ChildFunction, element: PlanElem
 }
 
 /** A component's result; a promise means that it started work. */
-export function rendered(made: unknown, element: PlanElement | undefined): unknown {
+/** `source` is that of the plan, where there is no element. */
+export function rendered(
+  made: unknown,
+  element: PlanElement | undefined,
+  source: () => SourcePosition | undefined = () => element?.source,
+): unknown {
   if (!(made instanceof Promise)) return made;
   made.catch(() => {});
   const tag = element === undefined ? 'the plan' : `<${tagOf(element.type)}>`;
   throw new RenderPhaseTaskError('plan/render-task', `${tag} is async; a render only reads and computes`, {
-    source: element?.source,
+    source: source(),
   });
 }
 

@@ -4,7 +4,7 @@ import { slotsOf } from '../jsx/create-element.ts';
 import type { NodeEdit } from '../nodes/node-edit.ts';
 import { nodeIdOf, ROOT_PATH } from '../nodes/node-id.ts';
 import type { PlanNode } from '../nodes/plan-node.ts';
-import type { AnyPlan } from '../plan-definition.ts';
+import { type AnyPlan, placeOfPlan } from '../plan-definition.ts';
 import { asPlanError, PlanError, positionOf } from '../plan-error.ts';
 import type { CleanData } from '../state/clean-data.ts';
 import { createMounts, type Mounts, type Parent, rendered, type SlotMount } from './mounts.ts';
@@ -53,7 +53,13 @@ export function createRenderer({ plan, context, iterationOf, clean, editOf }: Re
     if (body !== undefined) mounts.forget(body);
     try {
       body = track(
-        () => slotsOf(rendered(plan.render(context as never), undefined), false, plan.name, undefined),
+        () =>
+          slotsOf(
+            rendered(plan.render(context as never), undefined, () => placeOfPlan(plan)),
+            false,
+            plan.name,
+            undefined,
+          ),
         () => {
           bodyStale = true;
           root.stale = true;

@@ -44,10 +44,13 @@ async function checkProject(
   // Without the types of the API everything in a plan is wrong.
   if (problems.some(({ message }) => message.startsWith("Cannot find module 'signalbox'")))
     return unchecked(`signalbox is not installed in ${folder}. Install it there: npm install --save-dev signalbox zod`);
-  // What is wrong with the configuration itself has no place.
-  const general = lines
-    .filter(line => /^error TS\d+: /.test(line))
-    .map(line => line.replace(/^error (TS\d+): /, '$1 '));
+  // What is wrong with the configuration has its place there, or none.
+  const general = [
+    ...lines.filter(line => /^error TS\d+: /.test(line)).map(line => line.replace(/^error (TS\d+): /, '$1 ')),
+    ...problems
+      .filter(({ file }) => file === realOf(config))
+      .map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`),
+  ];
   return {
     problems: problems.filter(({ file }) => files.has(file)),
     notes: [
