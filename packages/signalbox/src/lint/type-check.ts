@@ -52,7 +52,7 @@ async function checkProject(
       .map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`),
   ];
   return {
-    problems: problems.filter(({ file }) => files.has(file)),
+    problems: general.length > 0 ? [] : problems.filter(({ file }) => files.has(file)),
     notes: [
       ...general.map(line => `Types were not checked: ${line}`),
       ...(general.length === 0 && left.length > 0
