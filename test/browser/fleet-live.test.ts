@@ -72,6 +72,31 @@ describe('the fleet', () => {
     expect((await agentOf('frontend')).lives).toBe(2);
   });
 
+  it('[K190] starts an agent from a form, and says what is wrong with it', async () => {
+    await open('/fleet');
+    await page.getByText('Start an agent', { exact: true }).click();
+    const form = page.getByRole('form', { name: 'Start an agent' });
+    const start = form.getByRole('button', { name: 'Start', exact: true });
+    await form.getByLabel('Name').fill('painter');
+    await form.getByLabel('Plugin').selectOption('builtin');
+    await form.getByLabel('Role').fill('Painter');
+    await form.getByLabel('Workstream').fill('walls');
+    await form.getByLabel('Brief').fill('Paint the <b>wall</b>.');
+    await form.getByLabel('Directory').fill('../outside');
+    await form.getByText('Directory: A path below the project').waitFor();
+    expect(await start.isDisabled()).toBe(true);
+    await form.getByLabel('Directory').fill('nowhere');
+    expect(await faultsOf(page)).toEqual([]);
+    await start.click();
+    await line('painter').getByText('failed', { exact: true }).waitFor();
+    const shown = await agentOf('painter');
+    expect(shown).toMatchObject({ pluginName: 'builtin', role: 'Painter', workstream: 'walls' });
+    expect(shown.because).toContain('There is no directory');
+    await line('painter').click();
+    await page.getByRole('article', { name: 'painter' }).getByText('There is no directory').first().waitFor();
+    expect(await page.locator('b', { hasText: 'wall' }).count()).toBe(0);
+  });
+
   it('[K122] shows changes of a brief that an agent does not know yet, until it is restarted', async () => {
     const frontend = await idOf('frontend');
     await open(`/fleet?agent=${frontend}`);

@@ -208,3 +208,36 @@ it('[V377] sends the state of the fleet to who subscribes, then what happens, an
   expect(sent).toEqual(['state_sync', 'state_sync']);
   subscription.close();
 });
+
+it('[V410] lists decisions of agents as approvals of the contract, and takes their answers there, once', async () => {
+  const { stage, ann, vera } = await given();
+  const { id, agentId, subject } = await stage.until(() =>
+    stage.desk
+      .queue()
+      .flatMap(one => (one.from === 'agent' ? [one.decision] : []))
+      .find(one => one.subject.subtype === 'tool_approval'),
+  );
+  const toolName = subject.subtype === 'tool_approval' ? subject.toolName : '';
+  const listed = await vera.decisions({ kind: 'agent' });
+  expect(listed.ok && listed.value.approvals.find(({ approvalId }) => approvalId === id)).toMatchObject({
+    ...{ kind: 'agent', nodeId: agentId, tool: { name: toolName } },
+    decision: { status: 'open', proposal: subject, askedAt: expect.stringMatching(/^\d{4}-/) },
+  });
+  const idsOf = async (asked: object) => {
+    const page = await vera.decisions(asked);
+    return page.ok ? page.value.approvals.map(({ approvalId }) => approvalId) : page.error;
+  };
+  expect([await idsOf({}), await idsOf({ kind: 'plan' })]).toEqual([
+    expect.arrayContaining([id]),
+    expect.not.arrayContaining([id]),
+  ]);
+  expect(await vera.resolve(id, { status: 'approved' })).toMatchObject({ error: { code: 'request/forbidden' } });
+  const answered = await ann.resolve(id, { status: 'approved', rationale: 'fine' });
+  expect(answered).toMatchObject({
+    ok: true,
+    value: { approvalId: id, resolution: { status: 'approved' }, decision: { status: 'answered' } },
+  });
+  expect(await ann.resolve(id, { status: 'denied' })).toMatchObject({ value: { resolution: { status: 'approved' } } });
+  expect(await idsOf({ kind: 'agent', status: 'answered' })).toContain(id);
+  expect(await idsOf({ kind: 'agent' })).not.toContain(id);
+});

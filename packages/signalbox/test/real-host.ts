@@ -46,11 +46,13 @@ export async function openRealHost({ folder, agent, model, parkMs }: RealHostOpt
     ...{ dataDirectory, machine, env, turns, resumeOnAnswer: true, threads: { threads: 1 } },
     ...(parkMs !== undefined && { parkMs }),
     ...(agent !== BUILTIN && { register: { ...known, ...(await cached(agent, model)) } }),
+    fleet: { directory: folder, plugins: [] },
   });
   if (!home.ok) throw new Error(home.error.message);
   const { host, owned, close } = home.value;
   return {
     ...{ host, close, store: owned.store, recovered: home.value.recovered },
+    fleet: await home.value.fleet({ directory: folder, plugins: [] }),
     async start(plan: string): Promise<RunId> {
       const file = path.join(folder, 'plan.tsx');
       fs.writeFileSync(file, plan);

@@ -87,8 +87,10 @@ export function readAllRuns(drivers: readonly DriverReads[]): AllRunsReads {
     return ok(undefined);
   }
 
-  const partsOf = <Item>(kind: RunSummary['kind'] | undefined, list: (driver: DriverReads) => PartList<Item>) =>
-    drivers.map(driver => (kind === undefined || driver.kind === kind ? list(driver) : none));
+  const partsOf = <Item>(
+    kind: RunSummary['kind'] | 'agent' | undefined,
+    list: (driver: DriverReads) => PartList<Item>,
+  ) => drivers.map(driver => (kind === undefined || driver.kind === kind ? list(driver) : none));
 
   return {
     list: asked =>

@@ -18,6 +18,7 @@ import {
   timestampOf,
   type WireBrakes,
   type WireCoherence,
+  type WireDecision,
   type WireFleetAgent,
   type WireFleetAgentDetail,
   type WireFleetLog,
@@ -27,6 +28,7 @@ import {
 } from '@signalbox/model';
 import type { ProjectReader } from '@signalbox/runs';
 import type { Machine } from '../machine.ts';
+import { approvalView } from './approval-view.ts';
 import { stateSync } from './fleet-feed.ts';
 import { factsFrom } from './fleet-log.ts';
 import {
@@ -51,6 +53,10 @@ export interface FleetReads {
   agent(id: string): Result<WireFleetAgentDetail, ErrorEnvelope>;
   /** Decisions of agents that wait for a person, most urgent first. */
   queue(): readonly QueuedDecision[];
+  /** The same as approvals of the contract, oldest first; those that are closed too, as long as they are kept. */
+  approvals(status: 'open' | 'answered' | 'withdrawn' | 'all'): readonly WireDecision[];
+  /** Undefined if it is not a decision of an agent. */
+  approval(id: string): WireDecision | undefined;
   /** Undefined if it is not a decision of an agent. */
   decision(id: string): Extract<QueuedDecision, { from: 'agent' }> | undefined;
   brakes(): WireBrakes;
@@ -79,6 +85,11 @@ export function createFleetReads(
     return agent === undefined ? err(unknownAgent(given)) : ok(agentDetail(state(), agent));
   }
 
+  function itemOf(given: string) {
+    const id = approvalId.safeParse(given);
+    return id.success ? state().decisions.items[id.data] : undefined;
+  }
+
   return {
     project,
     sync: () => stateSync(state(), timestampOf(clock)),
@@ -86,9 +97,17 @@ export function createFleetReads(
     agents: () => agentsView(state()),
     agent: detail,
     queue: () => queueView(state()),
+    approvals: status =>
+      Object.values(state().decisions.items)
+        .toSorted((a, b) => a.number - b.number)
+        .map(item => approvalView(state(), item))
+        .filter(({ decision }) => status === 'all' || decision.status === status),
+    approval(given) {
+      const item = itemOf(given);
+      return item && approvalView(state(), item);
+    },
     decision(given) {
-      const id = approvalId.safeParse(given);
-      const item = id.success ? state().decisions.items[id.data] : undefined;
+      const item = itemOf(given);
       return item && decisionView(state(), item);
     },
     brakes: () => brakesView(state()),

@@ -84,6 +84,7 @@ export function decisionView(fleet: FleetState, item: FleetDecision): Extract<Qu
     timeout: _timeout,
     suspendedAt: _at,
     orphanUntil: _until,
+    raisedAt: _raised,
     ...shown
   } = item;
   const agentName = fleet.agents.agents[item.reassignedTo ?? item.agentId]?.name ?? item.agentId;

@@ -34,6 +34,13 @@ export function AgentDetail({ id, onChanged }: { readonly id: string; onChanged(
           <Lamp signal={signal} size={16} /> {word}
           {agent.because !== undefined && <span className="text-muted"> · {agent.because}</span>}
         </p>
+        {agent.of !== undefined && (
+          <p>
+            <Link to="/runs/$run" params={{ run: agent.of.run }} search={{ node: agent.of.node }}>
+              Node {agent.of.node} of plan {agent.of.plan}
+            </Link>
+          </p>
+        )}
       </header>
       <Levers agent={agent} onChanged={onChanged} />
       {agent.pendingDecisions > 0 && (

@@ -6,6 +6,7 @@ import { ArtifactPanel } from '../fleet/artifact-panel.tsx';
 import { CoherencePanel } from '../fleet/coherence-panel.tsx';
 import { useAgents, useFleet, useFleetRead } from '../fleet/fleet-live.tsx';
 import { engagedOf, fleetSummary, inOrder } from '../fleet/fleet-words.ts';
+import { SpawnForm } from '../fleet/spawn-form.tsx';
 import { useClient } from '../server/client-context.ts';
 import { Empty, Refused } from '../shell/notices.tsx';
 import { useKeys } from '../shell/use-keys.ts';
@@ -54,6 +55,7 @@ export function FleetPage() {
           {engaged.map(({ action }) => action.reason).join('; ')}. <Link to="/controls">Release it in Controls</Link>
         </p>
       )}
+      {isThere === true && <SpawnForm onChanged={changed} />}
       {agents?.length === 0 && (
         <Empty title="Agents of this project appear here.">
           <p>

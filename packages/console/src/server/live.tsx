@@ -37,10 +37,12 @@ export function LiveProvider({ onRefused, children }: { onRefused(): void; reado
   const list = useSyncExternalStore(store.subscribe, store.read);
   useRefused(list.link, onRefused);
   const { data, error } = useRead(DECISIONS, () => client.decisions({ status: 'open' }), { keeps: true });
+  // Those of the fleet's agents come with the fleet.
+  const ofRuns = useMemo(() => data?.approvals.filter(({ kind }) => kind !== 'agent'), [data]);
   const live = useMemo(
     (): Live => ({
       ...list,
-      decisions: data?.approvals,
+      decisions: ofRuns,
       decisionsError: error ?? undefined,
       async readOlder() {
         const { next } = store.read();
@@ -48,7 +50,7 @@ export function LiveProvider({ onRefused, children }: { onRefused(): void; reado
         if (page?.ok) store.change(before => (before.next === next ? withOlder(before, page.value) : before));
       },
     }),
-    [client, data, error, list, store],
+    [client, ofRuns, error, list, store],
   );
   return <LiveContext value={live}>{children}</LiveContext>;
 }

@@ -13,6 +13,8 @@ const fleetDecision = decisionItem.extend({
   isOwn: z.boolean(),
   /** The digest of the subject: an answer to another one is void. */
   proposalHash: digest,
+  /** When it was asked for the first time. */
+  raisedAt: timestamp.optional(),
   /** The order in which decisions were raised. */
   number: count,
   timeout: decisionTimeoutPolicy,

@@ -63,6 +63,7 @@ function asked(state: DecisionState, fact: Raised, tick: number): Step<DecisionS
     status: fact.isBraked ? 'suspended' : 'open',
     badges: fact.isBraked ? ['agent_braked'] : [],
     raisedAtTick: tick,
+    raisedAt: at,
     dueByTick: event.dueByTick === undefined ? dueAfter(fact, tick) : event.dueByTick,
     extensions: 0,
     score: 0,

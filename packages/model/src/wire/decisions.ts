@@ -13,8 +13,8 @@ export const wireDecision = z.object({
   approvalId,
   runId,
   nodeId,
-  /** The kind of the run that asks. */
-  kind: runKind,
+  /** The kind of the run that asks; `agent`: an agent of the fleet does, which is its own node, in its adapter session. */
+  kind: z.enum([...runKind.options, 'agent']),
   /** The session of a guided run. */
   sessionId: sessionId.optional(),
   tool: toolCall,

@@ -110,7 +110,8 @@ export const transitionsQuery = z.strictObject({
 export const decisionsQuery = z.strictObject({
   run: text.optional(),
   status: z.enum(['open', 'answered', 'withdrawn', 'all']).optional(),
-  kind: runKind.optional(),
+  /** `agent`: those of the fleet. */
+  kind: z.enum([...runKind.options, 'agent']).optional(),
   after: cursor.optional(),
   limit: pageLimit(1000),
 });

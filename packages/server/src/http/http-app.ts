@@ -82,7 +82,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<Asked> {
 
   const all = allRunsOf(host, sessions?.runs);
   if (sessions !== undefined) app.use('/api/runs/:run/*', guidedInstead(all));
-  serveOperations(app, servedBy(options, all), createPlaces(host.reader, all));
+  serveOperations(app, servedBy(options, all), createPlaces(host.reader, all, options.fleet));
   if (consoleDirectory !== undefined) app.get('*', consoleFiles(consoleDirectory));
 
   assertDeclared(app.routes);
@@ -109,7 +109,7 @@ function servedBy(
     ...inspectionHandlers(host),
     ...artifactHandlers(all),
     ...graphHandlers(host),
-    ...approvalHandlers(all),
+    ...approvalHandlers(all, fleet),
     ...retentionHandlers(host),
     ...bundleHandlers(host),
     ...whenThere(users, service => userHandlers(service, doors)),

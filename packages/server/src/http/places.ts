@@ -1,4 +1,5 @@
 import type { AllRuns } from '@signalbox/app/all-runs';
+import type { FleetDesk } from '@signalbox/app/fleet';
 import type { RunReader, RunRecord } from '@signalbox/app/host';
 import {
   type ErrorEnvelope,
@@ -30,7 +31,11 @@ export interface AnyRun {
   readonly kind: RunKind;
 }
 
-export function createPlaces(reader: RunReader, all: Pick<AllRuns, 'find' | 'decision'>): Places {
+export function createPlaces(
+  reader: RunReader,
+  all: Pick<AllRuns, 'find' | 'decision'>,
+  fleet: Pick<FleetDesk, 'approval'> | undefined,
+): Places {
   return {
     run: given => knownRun(reader, given),
     async anyRun(given) {
@@ -43,7 +48,10 @@ export function createPlaces(reader: RunReader, all: Pick<AllRuns, 'find' | 'dec
       const id = sessionId.safeParse(given);
       return id.success ? ok(id.data) : err(unknownSession(given));
     },
-    decision: given => all.decision(given),
+    async decision(given) {
+      const ofAgent = fleet?.approval(given);
+      return ofAgent === undefined ? all.decision(given) : ok(ofAgent);
+    },
   };
 }
 
