@@ -410,7 +410,13 @@ describe('after a crash', () => {
   });
 
   it('[B60] changes that conflict wait for a person', async () => {
-    const held = { round: 0, root: '/work', call: { tool: 'agent_turn' }, changes: [], conflicts: [] };
+    const held = {
+      round: 0,
+      root: '/work',
+      call: { tool: 'agent_turn' },
+      changes: [],
+      conflicts: [{ path: 'notes.md', of: 'notes.md', theirs: 'changed', yours: null, layers: null }],
+    };
     const settled: string[] = [];
     const outcomes: Record<string, ToolOutcome> = {
       'apply-rest': { status: 'succeeded', value: null, warnings: [] },

@@ -25,6 +25,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   b: '0190a0a0-0000-7000-8000-000000000000',
   target: 'backup-of-nothing',
   backup: 'no-backup',
+  scope: 'day',
 };
 
 /** Options without which a command is not one that could be obeyed. */
@@ -35,6 +36,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   answer: ['--approve'],
   approve: ['0190a0a0-0000-5000-8000-000000000000'],
   deny: ['0190a0a0-0000-5000-8000-000000000000'],
+  'limits set': ['--max-tokens', '1000'],
 };
 
 export interface DataCommand {

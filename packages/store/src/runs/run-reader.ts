@@ -46,8 +46,7 @@ export function runReader(database: DatabaseSync, tables: RunTables): RunReader 
   const runOf = (row: Row): RunId => runId.parse(row.run_id);
 
   return {
-    // A record that the last commits left is as its row says, and need not be read and checked again.
-    run: async run => (known.get(run) ?? runs.find(run))?.record,
+    run: async run => runs.find(run)?.record,
     async runs(filter = {}) {
       const limit = filter.limit ?? DEFAULT_PAGE;
       const parameters = { ...listParameters(filter), limit: limit + 1 };
