@@ -58,6 +58,8 @@ beforeEach(openPage);
 afterEach(closePage);
 
 const open = (place = '/') => page.goto(`${server.url}${place}#token=${TOKEN}`);
+/** The status of a run; a toast may have the same word. */
+const status = (word: string) => page.getByRole('status').filter({ hasText: new RegExp(`^${word}$`) });
 const node = (id: string) => page.locator(`[data-node="${id}"]`);
 const isShown = (words: string) => page.getByText(words).first().waitFor();
 
@@ -81,7 +83,7 @@ describe('a full disk', () => {
     await expect.poll(() => alert.innerText()).toMatch(/The disk is full\. Free some space\. 1 run paused/);
     await page.getByRole('region', { name: 'Disk' }).getByRole('link').click();
     await isShown('The disk is full. Free some space. The run resumes on its own');
-    await page.getByRole('status').filter({ hasText: 'paused' }).waitFor();
+    await status('paused').waitFor();
     expect(complaints).toEqual([]);
   });
 });
@@ -306,11 +308,11 @@ describe('a run', () => {
     const run = await host.begin('release');
     await open(`/runs/${run.id}`);
     await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByRole('status').filter({ hasText: 'paused' }).waitFor();
+    await status('paused').waitFor();
     await page.getByRole('button', { name: 'Resume' }).click();
-    await page.getByRole('status').filter({ hasText: 'working' }).waitFor();
+    await status('working').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByRole('status').filter({ hasText: 'stopped' }).waitFor();
+    await status('stopped').waitFor();
     await isShown('an operator asked for it');
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     const late = await host.begin('late');
