@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@signalbox/model';
@@ -52,6 +52,12 @@ async function variedData(count = RUNS) {
 
 function dropDatabase(data: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(path.join(data, `db.sqlite${suffix}`), { force: true });
+}
+
+function change(data: string, sql: string): void {
+  const database = new DatabaseSync(path.join(data, 'db.sqlite'));
+  database.exec(`pragma foreign_keys = off; ${sql}`);
+  database.close();
 }
 
 const repair = (data: string, more: object = {}) => repairHome({ dataDirectory: data, machine, ...more });
@@ -134,6 +140,82 @@ describe('repair', () => {
     if (!archive.ok) throw new Error(archive.error.message);
     expect([...archive.value.checkAll()].flatMap(({ defects }) => defects)).toEqual([]);
     archive.value.close();
+  });
+
+  it('[A1235] keeps a database that holds more than its journals, unless the loss is confirmed', async () => {
+    const { data, before, runs } = await variedData(2);
+    const file = path.join(data, 'db.sqlite');
+    const contents = () => ({ names: readdirSync(data).sort(), database: readFileSync(file) });
+    const lost = (run: RunId) => ({
+      error: { code: 'store/unusable', message: expect.stringContaining(run), details: { lost: [{ log: run }] } },
+    });
+    const [run = '' as RunId] = runs;
+    const folder = path.join(data, 'runs', run);
+    // One run without a journal, in either kind of call.
+    renameSync(folder, `${data}-journal`);
+    const whole = contents();
+    expect(repair(data, { fromJournals: true })).toMatchObject(lost(run));
+    expect(repair(data, { fromJournals: true, dryRun: true })).toMatchObject(lost(run));
+    expect(contents()).toEqual(whole);
+    // The log counts even where its rows are gone.
+    change(data, `delete from runs where id = '${run}'`);
+    expect(repair(data, { fromJournals: true })).toMatchObject(lost(run));
+    expect(repair(data)).toMatchObject({ value: { ok: true } });
+    // A journal that ends early.
+    renameSync(`${data}-journal`, folder);
+    const events = path.join(folder, 'events');
+    const [segment = ''] = readdirSync(events);
+    const bytes = readFileSync(path.join(events, segment));
+    writeFileSync(path.join(events, segment), 'x');
+    expect(repair(data, { fromJournals: true })).toMatchObject(lost(run));
+    writeFileSync(path.join(events, segment), bytes);
+    expect(await answersOf(data)).toEqual(before);
+
+    // No journals at all.
+    renameSync(path.join(data, 'runs'), `${data}-runs`);
+    const none = { error: { code: 'store/unusable', message: expect.stringContaining('There are no journals') } };
+    expect(repair(data, { fromJournals: true })).toMatchObject(none);
+    expect(await answersOf(data)).toEqual(before);
+    const foreseen = repair(data, { fromJournals: true, acceptsLoss: true, dryRun: true });
+    expect(await answersOf(data)).toEqual(before);
+    const done = repair(data, { fromJournals: true, acceptsLoss: true });
+    expect(done).toMatchObject({ value: { aside: 'db.sqlite.aside-1' } });
+    if (!done.ok || !foreseen.ok) throw new Error('not confirmed');
+    expect(done.value.lost).toEqual(foreseen.value.lost);
+    expect(done.value.lost?.map(({ log }) => log).sort()).toEqual([...runs].sort());
+    // Nothing is left to lose; a file that cannot be read may hold anything.
+    expect(repair(data, { fromJournals: true })).toMatchObject({ ok: true });
+    dropDatabase(data);
+    writeFileSync(file, 'no database at all, but long enough to be looked at'.repeat(100));
+    expect(repair(data, { fromJournals: true })).toMatchObject(none);
+    expect(readFileSync(file, 'utf8')).toMatch(/^no database/);
+  });
+
+  it('[A1237] says that a dropped index was restored, and that a foreign one was removed', () => {
+    const data = temporaryFolder();
+    opened(data).close();
+    change(data, 'drop index runs_by_status; create index strange on tasks (status)');
+    expect(repair(data)).toMatchObject({
+      value: { ok: true, schema: ['index runs_by_status'], removed: ['index strange of the schema'] },
+    });
+    expect(repair(data)).not.toHaveProperty('value.schema');
+  });
+
+  it('[A1238] names what is in the place of a directory, and changes nothing', () => {
+    const data = temporaryFolder();
+    opened(data).close();
+    for (const name of ['cache', 'blobs', 'runs', 'projects']) {
+      const place = path.join(data, name);
+      rmSync(place, { recursive: true, force: true });
+      writeFileSync(place, '');
+      for (const more of [{}, { dryRun: true }, { fromJournals: true }]) {
+        expect(repair(data, more)).toMatchObject({
+          error: { code: 'store/unusable', message: expect.stringContaining(`"${name}" in the data directory`) },
+        });
+      }
+      rmSync(place);
+    }
+    expect(repair(data)).toMatchObject({ ok: true });
   });
 
   it('[A335] finds the journals of a lost database after a collection: only those of runs that were removed go', async () => {

@@ -47,7 +47,7 @@ export const defineList: DefineCommand = (command, { terminal, signals, end }) =
       };
       const lineOf = ({ run, until, openDecisions }: ListedRow) =>
         flags.json ? JSON.stringify({ ...run.record, until }) : describeListed(run, until, openDecisions);
-      const list = async (reader?: Reader): Promise<ExitCode | ErrorEnvelope> => {
+      const list = async (reader?: Reader, isLost = false): Promise<ExitCode | ErrorEnvelope> => {
         if (flags.watch === true) {
           const { watchList } = await import('./list/watch-list.ts');
           return watchList({ terminal, json: flags.json ?? false, lineOf, ending: signals.ending() }, () =>
@@ -56,7 +56,7 @@ export const defineList: DefineCommand = (command, { terminal, signals, end }) =
         }
         const rows = await rowsOf(reader);
         if ('code' in rows) return rows;
-        if (rows.length === 0 && reader === undefined && flags.json !== true) terminal.print('No runs yet.');
+        if (rows.length === 0 && reader === undefined && !isLost && flags.json !== true) terminal.print('No runs yet.');
         if (rows.length > 0 && terminal.screen !== undefined && flags.json !== true) {
           const { runTable } = await import('./list/run-table.ts');
           const { width } = terminal.screen.size();
@@ -66,10 +66,9 @@ export const defineList: DefineCommand = (command, { terminal, signals, end }) =
       };
       const withoutDatabase = () => {
         // Journals without a database are of one that was lost.
-        tellAhead(terminal, directory);
-        return list();
+        return list(undefined, tellAhead(terminal, directory));
       };
-      end(await withReader(terminal, flags, list, withoutDatabase));
+      end(await withReader(terminal, flags, reader => list(reader), withoutDatabase));
     });
 };
 

@@ -7,6 +7,7 @@ import { type Paint, paintOf, reportError, shown } from './terminal.ts';
 interface RepairFlags extends DataFlags {
   readonly dryRun?: boolean;
   readonly fromJournals?: boolean;
+  readonly yes?: boolean;
 }
 
 export const defineRepair: DefineCommand = (command, { terminal, end }) => {
@@ -18,6 +19,7 @@ export const defineRepair: DefineCommand = (command, { terminal, end }) => {
     )
     .option('--dry-run', 'only report what would be done')
     .option('--from-journals', 'set the database aside and rebuild it from journals and blobs')
+    .option('--yes', 'rebuild from journals even if they lack records that the database holds')
     .option(...DATA_DIR_OPTION)
     .option('--json', 'print the report, or the error, as one line of JSON')
     .addHelpText(
@@ -31,9 +33,9 @@ Examples:
 Exit codes: 0 everything matches its log, 1 something could not be repaired, 2 usage, 4 refused.`,
     )
     .action((flags: RepairFlags) => {
-      const { dryRun = false, fromJournals = false, json = false } = flags;
+      const { dryRun = false, fromJournals = false, yes = false, json = false } = flags;
       const dataDirectory = writableDataDirectory(flags.dataDir);
-      const done = repairHome({ dataDirectory, machine: thisMachine(), dryRun, fromJournals });
+      const done = repairHome({ dataDirectory, machine: thisMachine(), dryRun, fromJournals, acceptsLoss: yes });
       if (!done.ok) {
         reportError(terminal, done.error, json);
         return end(exitCodeOf(done.error));
@@ -44,18 +46,34 @@ Exit codes: 0 everything matches its log, 1 something could not be repaired, 2 u
 };
 
 function describeRepair(report: RepairReport, paint: Paint): string {
-  const { ok, dryRun, runs, rebuilt, restored, removed, damaged, missing, aside, projects } = report;
+  const {
+    ok,
+    dryRun,
+    runs,
+    rebuilt,
+    restored,
+    removed,
+    damaged,
+    missing,
+    aside,
+    projects,
+    schema = [],
+    lost = [],
+  } = report;
   const changes =
     rebuilt.length +
     restored.length +
     removed.length +
+    schema.length +
     (projects?.rebuilt.length ?? 0) +
     (projects?.restored.length ?? 0);
   const faults = [...(projects?.damaged ?? []), ...(projects?.missing ?? [])];
   return [
     ...(aside === undefined ? [] : [`  aside     ${shown(aside)}`]),
+    ...schema.map(what => `  restored  ${shown(what)} of the schema`),
     ...rebuilt.map(run => `  rebuilt   ${run}`),
     ...restored.map(({ run, records }) => `  restored  ${run}, ${records} records from its journal`),
+    ...lost.map(({ log, records, of }) => `  lost      ${log}, ${records} of ${of} records: no journal has them`),
     ...removed.map(what => `  removed   ${shown(what)}`),
     ...damaged.map(({ run, what }) => paint.bad(`✗ ${run}: ${shown(what)}`)),
     ...missing.map(({ run, what }) => paint.bad(`✗ ${run}: ${shown(what)}`)),

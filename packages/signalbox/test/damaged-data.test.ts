@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { hostDisk } from '@signalbox/journal';
@@ -10,8 +10,11 @@ import { deriveJournal } from '../../app/src/run-journal/derive-journal.ts';
 import { logOf, resealed, writeLog } from '../../store/test/support/forged-logs.ts';
 import { variedRun } from '../../store/test/support/varied-runs.ts';
 import { main } from '../src/main.ts';
+import { dataCommands } from './data-commands.ts';
 import { memoryTerminal } from './memory-terminal.ts';
 import { temporaryFolder } from './program.ts';
+
+const READERS = new Set(['show', 'verify', 'events', 'frames', 'why', 'export', 'replay']);
 
 async function dataWithRun(): Promise<{ readonly data: string; readonly run: RunId }> {
   const data = path.join(temporaryFolder(), 'data');
@@ -54,7 +57,7 @@ describe('a data directory that is damaged', () => {
     }
   });
 
-  it('[A337] [X13] is found by doctor --deep, put right by repair, and told at start while its journals know more', async () => {
+  it('[A337] [A1236] [X13] is found by doctor --deep, put right by repair, and told at start while its journals know more', async () => {
     const { data, run } = await dataWithRun();
     expect(deepOf(await checkDeep(data))).toEqual({
       database: 'ok',
@@ -80,6 +83,19 @@ describe('a data directory that is damaged', () => {
 
     for (const suffix of ['', '-wal', '-shm']) rmSync(path.join(data, `db.sqlite${suffix}`), { force: true });
     expect((await signalbox(data, 'ls')).errors).toContain('signalbox repair');
+    expect((await signalbox(data, 'ls')).out).not.toContain('No runs yet');
+    const commands = (await dataCommands({ run, id: run, dir: run, a: run, b: run })).filter(({ name }) =>
+      READERS.has(name),
+    );
+    expect(commands).toHaveLength(READERS.size);
+    for (const { name, args } of commands) {
+      const { code, out, errors } = await signalbox(data, ...args);
+      expect([name, code, out + errors]).toEqual([name, 1, expect.stringContaining('The database is lost')]);
+      expect([name, out + errors]).toEqual([name, expect.stringContaining('signalbox repair')]);
+    }
+    const backup = path.join(temporaryFolder(), 'backup');
+    expect(await signalbox(data, 'backup', backup)).toMatchObject({ errors: expect.stringContaining('is lost') });
+    expect(existsSync(backup)).toBe(false);
     expect((await signalbox(data, 'gc')).errors).toContain('signalbox repair');
     expect((await signalbox(data, 'doctor', '--deep', '--json')).out).toContain('"name":"journals","status":"fail"');
     expect(await signalbox(data, 'repair')).toMatchObject({

@@ -28,4 +28,4 @@ export type { Taken } from './taken-away/taken-away-store.ts';
 export { thrownDamage } from './thrown-damage.ts';
 export type { ProjectCheck } from './verify/check-project.ts';
 export type { LogDefect } from './verify/check-run.ts';
-export { readLogLengths } from './verify/log-lengths.ts';
+export { readHeldLengths, readLogLengths } from './verify/log-lengths.ts';

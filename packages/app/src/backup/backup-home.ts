@@ -17,6 +17,7 @@ import { copyDatabase, openArchive } from '@signalbox/store';
 import * as z from 'zod';
 import { usageError } from '../command-error.ts';
 import { makePrivateDirectory } from '../private-directory.ts';
+import { lostDatabase } from '../repair/lost-database.ts';
 import { verifyDirectory } from '../verify-directory.ts';
 import { copyTree, sync } from './copy-tree.ts';
 
@@ -55,7 +56,7 @@ export function backupHome(dataDirectory: string, target: string, clock: Clock):
     return err(usageError(`${target} is in the data directory.`, 'Choose a directory outside of it.'));
   }
   if (!['db.sqlite', 'sessions'].some(name => existsSync(path.join(dataDirectory, name)))) {
-    return err(nothingThere(dataDirectory));
+    return err(lostDatabase(path.join(dataDirectory, 'db.sqlite')) ?? nothingThere(dataDirectory));
   }
   return copied(dataDirectory, target, (contents, report) => {
     const at = timestampOf(clock);
@@ -149,7 +150,11 @@ function checked(directory: string): { readonly contents: BackupContents; readon
       if (first !== undefined) defects.push(`project ${project ?? `number ${n}`}: ${first.what}`);
     }
     archive.value.close();
-  } else if (archive.error.code !== 'store/missing') defects.push(archive.error.message);
+  } else {
+    const lost = lostDatabase(path.join(directory, 'db.sqlite'));
+    const fault = archive.error.code === 'store/missing' ? lost : archive.error;
+    if (fault !== undefined) defects.push(fault.message);
+  }
   const sessions: BackupContents['sessions'][number][] = [];
   const root = path.join(directory, 'sessions');
   for (const session of existsSync(root) ? readdirSync(root) : []) {

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { type Clock, type ErrorEnvelope, type ImportReport, ok, type Result, type RunId } from '@signalbox/model';
 import type { Commit, RunReader } from '@signalbox/runs';
-import { openArchive } from '@signalbox/store';
 import { createTrust } from '../host/foreign-plan.ts';
 import type { PersonsWord, PlanPlaces } from '../host/plan-places.ts';
+import { openArchive } from '../repair/lost-database.ts';
 import { drainUnowned } from '../run-journal/drain-unowned.ts';
 import { openSecrets } from '../secrets/open-secrets.ts';
 import { exportRun, type RunExport } from './export-run.ts';

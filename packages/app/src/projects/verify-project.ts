@@ -11,9 +11,9 @@ import {
   type RunId,
 } from '@signalbox/model';
 import type { ProjectReader } from '@signalbox/runs';
-import { openArchive } from '@signalbox/store';
 import { usageError } from '../command-error.ts';
 import { keptStateFault } from '../fleet/fleet-log.ts';
+import { openArchive } from '../repair/lost-database.ts';
 import { projectsWithJournal } from '../repair/run-journals.ts';
 import { collections } from '../run-journal/derive-journal.ts';
 import { type JournalRecords, journalDisagreement, readJournal } from '../run-journal/journal-agreement.ts';

@@ -25,6 +25,8 @@ import {
 } from '@signalbox/store';
 import type { Machine } from '../machine.ts';
 import { searchFile } from '../search/refresh-search.ts';
+import { type Holding, holdingOf, type JournalLoss, lossesOf, replacementRefusal } from './journal-losses.ts';
+import { misplacedFile } from './misplaced-files.ts';
 import { journalLog, projectsWithJournal, runsWithJournal } from './run-journals.ts';
 
 export interface RepairRequest {
@@ -34,6 +36,8 @@ export interface RepairRequest {
   readonly dryRun?: boolean;
   /** Move the database aside and rebuild it from the journals. */
   readonly fromJournals?: boolean;
+  /** Rebuild from the journals even if they lack what the database holds. */
+  readonly acceptsLoss?: boolean;
 }
 
 /** What a repair did, or would do. */
@@ -46,7 +50,9 @@ export interface RepairReport {
   readonly rebuilt: readonly RunId[];
   /** Runs that were restored from their journals, completely or from where their logs ended. */
   readonly restored: readonly { readonly run: RunId; readonly records: number }[];
-  /** Removed rows that belong to no log. */
+  /** Indexes, tables and so on that were missing or altered, and were made again; absent if there are none. */
+  readonly schema?: readonly string[];
+  /** Removed rows that belong to no log, and what is not part of the schema. */
   readonly removed: readonly string[];
   /** Runs that were left unchanged, and why. */
   readonly damaged: readonly { readonly run: RunId; readonly what: string }[];
@@ -54,6 +60,8 @@ export interface RepairReport {
   readonly missing: readonly { readonly run: RunId; readonly what: string }[];
   /** The same for the logs of projects; absent if there are none. */
   readonly projects?: ProjectRepair;
+  /** Records that the replaced database held and the journals do not; absent if there are none. */
+  readonly lost?: readonly JournalLoss[];
   /** Where the replaced database was moved. */
   readonly aside?: string;
 }
@@ -71,18 +79,49 @@ interface ProjectRepair {
  * named. Partial agent output (token by token) is in no log, and is left in place.
  */
 export function repairHome(request: RepairRequest): Result<RepairReport, ErrorEnvelope> {
-  const { dataDirectory, machine, dryRun = false, fromJournals = false } = request;
+  const { dataDirectory, machine, dryRun = false, fromJournals = false, acceptsLoss = false } = request;
   const owner = acquireOwner(dataDirectory, { id: ownerId.parse(machine.ids.mint<RunId>()), clock: machine.clock });
   if (!owner.ok) return owner;
   try {
-    if (dryRun) return foreseen(dataDirectory, fromJournals);
+    const misplaced = misplacedFile(dataDirectory);
+    if (misplaced !== undefined) return err(misplaced);
+    if (fromJournals) return fromTheJournals(dataDirectory, { dryRun, acceptsLoss });
+    if (dryRun) return foreseen(dataDirectory, false);
     // A cache: the next search makes it again.
     removeSearchFile(searchFile(dataDirectory));
-    const file = path.join(dataDirectory, 'db.sqlite');
-    return fromJournals ? replaced(file, () => repairedFile(file, dataDirectory)) : repairedFile(file, dataDirectory);
+    return repairedFile(path.join(dataDirectory, 'db.sqlite'), dataDirectory);
   } finally {
     owner.value.release();
   }
+}
+
+/** The database is set aside only if the journals have all that it holds, or if a loss was confirmed. */
+function fromTheJournals(
+  dataDirectory: string,
+  { dryRun, acceptsLoss }: Required<Pick<RepairRequest, 'dryRun' | 'acceptsLoss'>>,
+): Result<RepairReport, ErrorEnvelope> {
+  const file = path.join(dataDirectory, 'db.sqlite');
+  const holding = holdingOf(file);
+  const confirmed = (report: RepairReport) =>
+    acceptsLoss ? ok(withLoss(holding, report)) : unlessLost(holding, report);
+  const expected = foreseen(dataDirectory, true);
+  const agreed = expected.ok ? confirmed(expected.value) : expected;
+  if (dryRun || !agreed.ok) return agreed;
+  removeSearchFile(searchFile(dataDirectory));
+  return replaced(file, () => {
+    const made = repairedFile(file, dataDirectory);
+    return made.ok ? confirmed(made.value) : made;
+  });
+}
+
+function unlessLost(holding: Holding, report: RepairReport): Result<RepairReport, ErrorEnvelope> {
+  const refusal = replacementRefusal(holding, report);
+  return refusal === undefined ? ok(report) : err(refusal);
+}
+
+function withLoss(holding: Holding, report: RepairReport): RepairReport {
+  const lost = lossesOf(holding, report);
+  return lost.length === 0 ? report : { ...report, lost };
 }
 
 function repairedFile(file: string, dataDirectory: string): Result<RepairReport, ErrorEnvelope> {
@@ -127,7 +166,8 @@ function repaired(repair: Repair, dataDirectory: string): Result<RepairReport, E
   // What was restored is checked like everything else.
   const last = restored.length + projects.restored.length === 0 ? first : repair.rebuild();
   if (!last.ok) return last;
-  return ok(reportOf(first.value, last.value, { restored, refused, projects }, false));
+  const report = reportOf(first.value, last.value, { restored, refused, projects }, false);
+  return ok(repair.schema.length === 0 ? report : { ...report, schema: repair.schema });
 }
 
 /** Runs with broken logs. One that only lost its end can be continued. */

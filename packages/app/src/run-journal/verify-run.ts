@@ -12,10 +12,11 @@ import {
   type RunId,
 } from '@signalbox/model';
 import type { TakenAway } from '@signalbox/runs';
-import { type LogDefect, openArchive } from '@signalbox/store';
+import type { LogDefect } from '@signalbox/store';
 import { usageError } from '../command-error.ts';
 import { unknownRun } from '../host/run-failures.ts';
 import { readNote } from '../redact/taking-note.ts';
+import { openArchive } from '../repair/lost-database.ts';
 import { journalLength } from '../repair/run-journals.ts';
 import { verifyDirectory } from '../verify-directory.ts';
 import { type JournalRecords, journalDisagreement, readJournal } from './journal-agreement.ts';

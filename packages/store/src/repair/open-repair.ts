@@ -25,10 +25,12 @@ import { thrownDamage } from '../thrown-damage.ts';
 import { takeProjectRecord } from '../verify/check-project.ts';
 import { logNumberOf } from '../verify/log-numbers.ts';
 import { type RebuildReport, rebuildRows, removeLog, renewRows } from './rebuild-rows.ts';
-import { restoreSchema } from './restore-schema.ts';
+import { type RestoredSchema, restoreSchema } from './restore-schema.ts';
 
 /** Repairs a database. Only the owner of the data directory opens it. */
 export interface Repair {
+  /** Parts of the schema that were missing or altered, and were made again when it was opened. */
+  readonly schema: readonly string[];
   /** Rewrites every row that differs from its log, in one transaction. */
   rebuild(): Result<RebuildReport, RepairError>;
   /** The log of a run as stored; empty if there is none. */
@@ -67,7 +69,7 @@ export function openRepair({ path: file }: { readonly path: string }): Result<Re
   }
 }
 
-function repairOf(database: DatabaseSync, home: string, schema: readonly string[]): Repair {
+function repairOf(database: DatabaseSync, home: string, schema: RestoredSchema): Repair {
   const blobs = openBlobFiles({ disk: hostDisk, hasher: nodeHasher, home, writer: `repair-${process.pid}` });
   const json = jsonColumns(blobs);
   const tables = runTables(database, json, valueCache(), nodeHasher);
@@ -89,6 +91,7 @@ function repairOf(database: DatabaseSync, home: string, schema: readonly string[
   }
 
   return {
+    schema: schema.restored,
     rebuild() {
       // No effect inside a transaction.
       database.exec('pragma foreign_keys = off');
@@ -96,7 +99,7 @@ function repairOf(database: DatabaseSync, home: string, schema: readonly string[
         const broken = reindexed(database);
         if (broken !== undefined) return err(unusable(broken));
         const done = transaction(() => rebuildRows(ports));
-        return ok({ ...done, removed: [...schema.map(name => `${name} of the schema`), ...done.removed] });
+        return ok({ ...done, removed: [...schema.removed.map(name => `${name} of the schema`), ...done.removed] });
       } catch (cause) {
         const damage = thrownDamage(cause);
         if (damage !== undefined) return err(unusable((cause as Error).message));

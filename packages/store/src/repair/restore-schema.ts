@@ -14,18 +14,25 @@ const LOGS: ReadonlyMap<string, string> = new Map([
 ]);
 const ASIDE = '_before_repair';
 
+export interface RestoredSchema {
+  /** Objects that were missing or altered, and were made again. */
+  readonly restored: readonly string[];
+  /** Foreign objects that were dropped. */
+  readonly removed: readonly string[];
+}
+
 /**
  * Restores the schema of the migrations and returns what was fixed. Foreign objects are dropped, and altered tables are recreated empty:
  * their rows follow from the log. A log with all its columns is kept. Throws SQLite's errors.
  */
-export function restoreSchema(database: DatabaseSync): readonly string[] {
+export function restoreSchema(database: DatabaseSync): RestoredSchema {
   const wanted = schemaOfMigrations();
   const isWanted = ({ type, name, sql }: SchemaObject) =>
     wanted.some(one => one.type === type && one.name === name && one.sql === sql);
   const wrong = schemaOf(database).filter(found => !isWanted(found));
   const there = new Set(schemaOf(database).filter(isWanted).map(nameOf));
   const missing = wanted.filter(one => !there.has(nameOf(one)));
-  if (wrong.length + missing.length === 0) return [];
+  if (wrong.length + missing.length === 0) return { restored: [], removed: [] };
   // No effect inside a transaction.
   database.exec('pragma foreign_keys = off');
   try {
@@ -50,7 +57,8 @@ export function restoreSchema(database: DatabaseSync): readonly string[] {
     if (database.isTransaction) database.exec('rollback');
     database.exec('pragma foreign_keys = on');
   }
-  return [...new Set([...wrong, ...missing].map(nameOf))];
+  const restored = missing.map(nameOf);
+  return { restored, removed: wrong.map(nameOf).filter(name => !restored.includes(name)) };
 }
 
 function nameOf({ type, name }: SchemaObject): string {
