@@ -149,17 +149,17 @@ describe('an agent of a plan', () => {
   it('[A35] spends no more than the run, or the run above it, may', async () => {
     const { server, store, start, end } = await openScriptedHome(temporaryFolder(), () => ({
       calls: [{ tool: 'list_files', input: {} }],
-      usage: { input: 600, output: 100 },
+      usage: { input: 60_000, output: 10_000 },
     }));
     const inner = `const inner = definePlan({
       name: 'inner',
       render: () => <Agent id="agent" model="anthropic:claude-test" prompt="Go on." maxTurns={50} />,
     });`;
     const outer = planText('<SubPlan id="sub" plan={inner} />', 'z.object({})', inner);
-    const run = await start('plan', outer, { limits: { maxTotalTokens: 1500 } });
+    const run = await start('plan', outer, { limits: { maxTotalTokens: 150_000 } });
     expect(await end(run)).toEqual({ status: 'waiting' });
     // The call that reached the limit was the last.
     expect(server.requests).toHaveLength(3);
-    expect((await store.usageOfTree(run)).inputTokens).toBe(1800);
+    expect((await store.usageOfTree(run)).inputTokens).toBe(180_000);
   });
 });

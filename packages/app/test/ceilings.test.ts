@@ -19,12 +19,12 @@ function idOf(decision: Decision | undefined): Decision['id'] {
   return decision.id;
 }
 
-/** Four turns with a tool call, then the answer: five calls of 700 tokens. */
+/** Four turns with a tool call, then the answer: five calls of 70,000 tokens. */
 const fiveCalls: ModelScript = ({ turn }) => ({
   ...(turn <= 4 ? { calls: [{ tool: 'list_files', input: {} }] } : { text: 'done' }),
-  usage: { input: 600, output: 100 },
+  usage: { input: 60_000, output: 10_000 },
 });
-const RUN = 3500;
+const RUN = 350_000;
 const agent = (cwd = 'work') =>
   `<Agent id="agent" model="anthropic:claude-test" cwd="${cwd}" prompt="Go on." maxTurns={50} />`;
 
@@ -79,7 +79,7 @@ async function place(limits: object) {
 
 describe('a limit of a day', () => {
   it('[A1300] [A1301] [A1302] holds over several runs and restarts, waits for a person, and for every run the answer of one is enough', async () => {
-    const at = await place({ day: { tokens: 1500 } });
+    const at = await place({ day: { tokens: 150_000 } });
     const { host, start, questions, waits, completes } = await at.open();
     const [one, two] = [await start('one', planText(agent())), await start('two', planText(agent('other')))];
     await waits(one, two);
@@ -89,10 +89,10 @@ describe('a limit of a day', () => {
     expect(asked).toHaveLength(2);
     expect(asked[0]?.proposal).toEqual({
       prompt:
-        'All runs together used 2100 of the 1500 tokens for 2040-05-06 (UTC). Raise the limit to 3600 tokens for this day and go on? ' +
+        'All runs together used 210000 of the 150000 tokens for 2040-05-06 (UTC). Raise the limit to 360000 tokens for this day and go on? ' +
         'Denied, the run is stopped. Unanswered, it goes on the next day.',
       context: {
-        ...{ limit: 'maxTotalTokens', allowed: 1500, spent: 2100, suggested: 3600 },
+        ...{ limit: 'maxTotalTokens', allowed: 150_000, spent: 210_000, suggested: 360_000 },
         ceiling: { scope: 'day', day: '2040-05-06' },
       },
     });
@@ -106,33 +106,33 @@ describe('a limit of a day', () => {
           ...{
             scope: 'day',
             day: '2040-05-06',
-            configured: { maxTotalTokens: 1500 },
-            limits: { maxTotalTokens: 1500 },
+            configured: { maxTotalTokens: 150_000 },
+            limits: { maxTotalTokens: 150_000 },
           },
-          spent: { tokens: 2100 },
+          spent: { tokens: 210_000 },
           waiting: expect.arrayContaining([one, two, third]),
         },
       ],
     });
     const [first] = asked;
-    expect(await host.answer(idOf(first), { resolution: { ...approve, value: 2000 } }, 'ada')).toMatchObject({
-      error: { message: expect.stringContaining('a whole number above 2100') },
+    expect(await host.answer(idOf(first), { resolution: { ...approve, value: 200_000 } }, 'ada')).toMatchObject({
+      error: { message: expect.stringContaining('a whole number above 210000') },
     });
-    expect(await host.answer(idOf(first), { resolution: { ...approve, value: 90_000 } }, 'ada')).toMatchObject({
+    expect(await host.answer(idOf(first), { resolution: { ...approve, value: 9_000_000 } }, 'ada')).toMatchObject({
       ok: true,
     });
     for (const run of [one, two, third]) await completes(run);
     expect(at.server.requests).toHaveLength(15);
     expect(await questions()).toEqual([]);
     // Raised for the day alone.
-    expect(at.config()).toEqual({ day: { tokens: 1500 } });
+    expect(at.config()).toEqual({ day: { tokens: 150_000 } });
     expect((await host.limits.read()).ceilings).toMatchObject([
-      { configured: { maxTotalTokens: 1500 }, limits: { maxTotalTokens: 90_000 }, spent: { tokens: 3 * RUN } },
+      { configured: { maxTotalTokens: 150_000 }, limits: { maxTotalTokens: 9_000_000 }, spent: { tokens: 3 * RUN } },
     ]);
   });
 
   it('[A1300] [A1303] counts what was spent before a restart, and lets runs go on when its day is over', async () => {
-    const at = await place({ day: { tokens: 700 } });
+    const at = await place({ day: { tokens: 70_000 } });
     const before = await at.open();
     const early = await before.start('early', planText(agent()));
     await before.waits(early);
@@ -161,14 +161,14 @@ describe('a limit of a day', () => {
   });
 
   it('[A1303] is left to a process that drives runs: one that does not takes back no question', async () => {
-    const at = await place({ day: { tokens: 700 } });
+    const at = await place({ day: { tokens: 70_000 } });
     const first = await at.open();
     const run = await first.start('one', planText(agent()));
     await first.waits(run);
     await first.close();
     at.clock.ms += 86_400_000;
     const other = await at.open(false);
-    expect(await other.host.limits.change({ scope: 'day' }, { maxTotalTokens: 90_000 })).toMatchObject({ ok: true });
+    expect(await other.host.limits.change({ scope: 'day' }, { maxTotalTokens: 9_000_000 })).toMatchObject({ ok: true });
     expect(await other.questions()).toHaveLength(1);
     await other.close();
     const { completes, questions } = await at.open();
@@ -188,7 +188,7 @@ describe('a limit of a day', () => {
     expect(await host.limits.change({ scope: 'day' }, { maxTotalTokens: 5 })).toMatchObject({
       error: { message: expect.stringContaining('its part "limits" is invalid') },
     });
-    at.write({ day: { tokens: 90_000 } });
+    at.write({ day: { tokens: 9_000_000 } });
     expect(await end(await start('two', planText(agent())))).toMatchObject({ status: 'completed' });
     writeFileSync(path.join(at.data, 'config.json'), '{"limits":{"day":{"tok');
     expect(await end(await start('three', planText(agent())))).toMatchObject({ status: 'completed' });
@@ -201,7 +201,7 @@ describe('a limit of a project', () => {
     const { host, start, end, waits, questions, completes } = await at.open();
     const work = path.join(at.folder, 'work');
     const inWork = { directory: work };
-    expect(await host.limits.change({ scope: 'project', directory: work }, { maxTotalTokens: 1000 })).toMatchObject({
+    expect(await host.limits.change({ scope: 'project', directory: work }, { maxTotalTokens: 100_000 })).toMatchObject({
       ok: true,
     });
     const outside = await start('outside', planText(agent('.')), { directory: path.join(at.folder, 'other') });
@@ -212,45 +212,45 @@ describe('a limit of a project', () => {
     const [asked] = await questions();
     expect(asked?.proposal).toMatchObject({
       prompt: expect.stringContaining(
-        `Project ${work} used 1400 of its 1000 tokens. Raise the limit to 2400 tokens and go on?`,
+        `Project ${work} used 140000 of its 100000 tokens. Raise the limit to 240000 tokens and go on?`,
       ),
     });
-    expect(await host.answer(idOf(asked), { resolution: { ...approve, value: 4000 } }, 'ada')).toMatchObject({
+    expect(await host.answer(idOf(asked), { resolution: { ...approve, value: 400_000 } }, 'ada')).toMatchObject({
       ok: true,
     });
     await completes(inside);
-    expect(at.config()).toEqual({ projects: { [work]: { tokens: 4000 } } });
+    expect(at.config()).toEqual({ projects: { [work]: { tokens: 400_000 } } });
     // The day after tomorrow its past is added up once, and is still there.
     at.clock.ms += 2 * 86_400_000;
     expect((await host.limits.read()).ceilings).toMatchObject([{ spent: { tokens: RUN } }]);
     await waits(await start('again', planText(agent('.')), inWork));
-    expect((await host.limits.read()).ceilings).toMatchObject([{ spent: { tokens: RUN + 700 } }]);
+    expect((await host.limits.read()).ceilings).toMatchObject([{ spent: { tokens: RUN + 70_000 } }]);
   });
 
   it('[A1302] denied stops the run', async () => {
     const at = await place({});
     const { host, start, end, waits, questions } = await at.open();
     const work = path.join(at.folder, 'work');
-    await host.limits.change({ scope: 'project-day', directory: at.folder }, { maxTotalTokens: 100 });
+    await host.limits.change({ scope: 'project-day', directory: at.folder }, { maxTotalTokens: 10_000 });
     const run = await start('inside', planText(agent('.')), { directory: work });
     await waits(run);
     const [asked] = await questions();
     expect(await host.answer(idOf(asked), { resolution: deny }, 'ada')).toMatchObject({ ok: true });
     expect(await end(run)).toEqual({
       status: 'stopped',
-      stopReason: `A limit was reached and not raised. Project ${at.folder} used 700 of its 100 tokens for 2040-05-06 (UTC).`,
+      stopReason: `A limit was reached and not raised. Project ${at.folder} used 70000 of its 10000 tokens for 2040-05-06 (UTC).`,
     });
   });
 });
 
 describe('the limits of new runs', () => {
   it('[A1306] hold for runs that are started without their own', async () => {
-    const at = await place({ run: { tokens: 1000 } });
+    const at = await place({ run: { tokens: 100_000 } });
     const { start, waits, end, store, host } = await at.open();
     const limited = await start('limited', planText(agent()), { limits: { maxToolCalls: 50 } });
     await waits(limited);
-    expect((await store.run(limited))?.limits).toEqual({ maxTotalTokens: 1000, maxToolCalls: 50 });
-    expect(await end(await start('own', planText(agent()), { limits: { maxTotalTokens: 5000 } }))).toMatchObject({
+    expect((await store.run(limited))?.limits).toEqual({ maxTotalTokens: 100_000, maxToolCalls: 50 });
+    expect(await end(await start('own', planText(agent()), { limits: { maxTotalTokens: 500_000 } }))).toMatchObject({
       status: 'completed',
     });
     await host.limits.change({ scope: 'run' }, { maxTotalTokens: null, maxCostMicroUsd: 2_500_000 });

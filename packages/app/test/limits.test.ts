@@ -54,10 +54,10 @@ async function open(script: ModelScript = []) {
   };
 }
 
-/** Five turns with a tool call each, then the answer. Each turn takes 700 tokens. */
+/** Five turns with a tool call each, then the answer. Each turn takes 70,000 tokens. */
 const fiveTurns: ModelScript = ({ turn }) => ({
   ...(turn <= 5 ? { calls: [{ tool: 'list_files', input: {} }] } : { text: 'done' }),
-  usage: { input: 600, output: 100 },
+  usage: { input: 60_000, output: 10_000 },
 });
 const agent = (id = 'agent') =>
   `<Agent id="${id}" model="anthropic:claude-test" cwd="work" prompt="Go on." maxTurns={50} />`;
@@ -65,25 +65,27 @@ const agent = (id = 'agent') =>
 describe('a limit that is reached', () => {
   it('[A181] is a question that names the limit, what was spent and what to raise it to; raised, the run goes on from there', async () => {
     const { host, start, end, store, server, question, isVerified } = await open(fiveTurns);
-    const run = await start('plan', planText(agent()), { limits: { maxTotalTokens: 1500 } });
+    const run = await start('plan', planText(agent()), { limits: { maxTotalTokens: 150_000 } });
     expect(await end(run)).toEqual({ status: 'waiting' });
     expect(server.requests).toHaveLength(3);
     const asked = await question(run);
     expect(asked).toMatchObject({
       kind: 'confirmation',
       proposal: {
-        prompt: `Run ${run} used 2100 of its 1500 tokens. Raise the limit to 3600 tokens and go on? Denied, the run is stopped.`,
-        context: { limit: 'maxTotalTokens', allowed: 1500, spent: 2100, suggested: 3600 },
+        prompt: `Run ${run} used 210000 of its 150000 tokens. Raise the limit to 360000 tokens and go on? Denied, the run is stopped.`,
+        context: { limit: 'maxTotalTokens', allowed: 150_000, spent: 210_000, suggested: 360_000 },
       },
     });
-    expect(await host.answer(asked.id, { resolution: { ...approve, value: 2100 } }, 'ada')).toMatchObject({
+    expect(await host.answer(asked.id, { resolution: { ...approve, value: 210_000 } }, 'ada')).toMatchObject({
       ok: false,
       error: { code: 'VALIDATION_ERROR' },
     });
-    expect(await host.answer(asked.id, { resolution: { ...approve, value: 3000 } }, 'ada')).toMatchObject({ ok: true });
+    expect(await host.answer(asked.id, { resolution: { ...approve, value: 300_000 } }, 'ada')).toMatchObject({
+      ok: true,
+    });
     expect(await end(run)).toEqual({ status: 'waiting' });
     expect(server.requests).toHaveLength(5);
-    expect((await store.run(run))?.limits).toEqual({ maxTotalTokens: 3000 });
+    expect((await store.run(run))?.limits).toEqual({ maxTotalTokens: 300_000 });
     const again = await question(run);
     expect(await host.answer(again.id, { resolution: approve }, 'ada')).toMatchObject({ ok: true });
     expect(await end(run)).toMatchObject({ status: 'completed' });
@@ -126,10 +128,12 @@ describe('a limit that is reached', () => {
     const { host, start, end, question, isVerified } = await open(fiveTurns);
     const inner = `const inner = definePlan({ name: 'inner', render: () => <Parallel>${agent('a')}${agent('b')}</Parallel> });`;
     const outer = planText('<SubPlan id="sub" plan={inner} />', undefined, inner);
-    const run = await start('plan', outer, { limits: { maxTotalTokens: 1000 } });
+    const run = await start('plan', outer, { limits: { maxTotalTokens: 100_000 } });
     expect(await end(run)).toEqual({ status: 'waiting' });
     const { id } = await question(run);
-    expect(await host.answer(id, { resolution: { ...approve, value: 1_000_000 } }, 'ada')).toMatchObject({ ok: true });
+    expect(await host.answer(id, { resolution: { ...approve, value: 100_000_000 } }, 'ada')).toMatchObject({
+      ok: true,
+    });
     expect(await end(run)).toMatchObject({ status: 'completed' });
     expect(await isVerified(run)).toBe(true);
   });
@@ -140,7 +144,7 @@ describe('a limit that is reached', () => {
       'plan',
       planText(`<Phase name="one">${agent()}</Phase><Phase name="two"><Task id="after" run={() => 1} /></Phase>`),
       {
-        limits: { maxTotalTokens: 4200 },
+        limits: { maxTotalTokens: 420_000 },
       },
     );
     expect(await end(run)).toEqual({ status: 'waiting' });
@@ -149,26 +153,26 @@ describe('a limit that is reached', () => {
       ['after', 'pending'],
     ]);
     expect(await questions(run)).toHaveLength(1);
-    expect(await host.resume(run, { limits: { maxTotalTokens: 9000, maxRetriesPerTask: 7 }, by: 'ada' })).toMatchObject(
-      {
-        ok: true,
-      },
-    );
+    expect(
+      await host.resume(run, { limits: { maxTotalTokens: 900_000, maxRetriesPerTask: 7 }, by: 'ada' }),
+    ).toMatchObject({
+      ok: true,
+    });
     expect(await end(run)).toMatchObject({ status: 'completed' });
     expect(await questions(run)).toEqual([]);
-    expect((await store.run(run))?.limits).toEqual({ maxTotalTokens: 9000, maxRetriesPerTask: 7 });
+    expect((await store.run(run))?.limits).toEqual({ maxTotalTokens: 900_000, maxRetriesPerTask: 7 });
   });
 
   it('[A329] [A319] is asked about once, also after a resume with a limit that is below what was spent', async () => {
     const { host, start, end, question, questions } = await open(fiveTurns);
-    const run = await start('plan', planText(agent()), { limits: { maxTotalTokens: 1500 } });
+    const run = await start('plan', planText(agent()), { limits: { maxTotalTokens: 150_000 } });
     expect(await end(run)).toEqual({ status: 'waiting' });
     const first = await question(run);
-    expect(await host.resume(run, { limits: { maxTotalTokens: 1000 }, by: 'ada' })).toMatchObject({ ok: true });
+    expect(await host.resume(run, { limits: { maxTotalTokens: 100_000 }, by: 'ada' })).toMatchObject({ ok: true });
     expect(await end(run)).toEqual({ status: 'waiting' });
     expect(await questions(run)).toHaveLength(1);
     const second = await question(run);
-    expect([second.id === first.id, second.proposal]).toMatchObject([false, { context: { allowed: 1000 } }]);
+    expect([second.id === first.id, second.proposal]).toMatchObject([false, { context: { allowed: 100_000 } }]);
     // An answer to the first one is refused with why it was withdrawn.
     const late = await host.answer(first.id, { resolution: approve }, 'ada');
     expect(late).toMatchObject({
@@ -210,5 +214,37 @@ describe('a limit that is reached', () => {
     const { max_tokens: most } = (request?.body ?? {}) as { max_tokens?: number };
     expect(most).toBeGreaterThan(1000);
     expect(most).toBeLessThan(12_000);
+  });
+
+  it('[A1330] lets the built-in agent call its model as often as the input of its calls and their answers fit, also with eight nodes at once', async () => {
+    // A call takes a prompt of 300,000 bytes: 100,000 tokens by estimate, and up to 10,000 more with its tools and what was said. What it spends:
+    const spends = { input: 50_000, output: 10_000 };
+    const { start, end, server, store, question } = await open(({ turn }) => ({
+      ...(turn <= 4 ? { calls: [{ tool: 'list_files', input: {} }] } : { text: 'done' }),
+      usage: spends,
+    }));
+    const long = "const long = 'a '.repeat(150_000);";
+    const nodes = Array.from(
+      { length: 8 },
+      (_, at) => `<Agent id="n${at}" model="anthropic:claude-test" cwd="work" prompt={long} maxTurns={50} />`,
+    ).join('');
+    const limit = 460_000;
+    const run = await start('plan', planText(`<Parallel>${nodes}</Parallel>`, undefined, long), {
+      limits: { maxTotalTokens: limit },
+    });
+    expect(await end(run)).toEqual({ status: 'waiting' });
+    // One fits where 110,000 are left, and none where 100,000 are: six go out, after 0, 60,000, … 300,000 of 460,000. After them 100,000 are left.
+    expect(server.requests).toHaveLength(6);
+    const { inputTokens, outputTokens } = await store.usageOfTree(run);
+    expect(inputTokens + outputTokens).toBe(360_000);
+    const { wanted, ...asked } = (await question(run)).proposal as unknown as { wanted?: number; prompt: string };
+    expect([wanted, asked.prompt]).toMatchObject([
+      undefined,
+      expect.stringContaining('and the next call takes at least 1'),
+    ]);
+    for (const [at, { body }] of server.requests.entries()) {
+      const { max_tokens: most = 0 } = body as { max_tokens?: number };
+      expect(most).toBeLessThanOrEqual(limit - at * 60_000 - 100_000);
+    }
   });
 });

@@ -19,7 +19,7 @@ import { callModel } from './model-call.ts';
 import { type ModelRequest, modelRequest } from './model-request.ts';
 import type { ModelOf, ResolvedModel } from './model-source.ts';
 import { nextStep } from './next-step.ts';
-import { mostSpent, outputLimit } from './output-limit.ts';
+import { callEstimate, outputLimit } from './output-limit.ts';
 import { LIST_PRICES, type Prices, priceOf } from './prices.ts';
 import { promptOf } from './prompt.ts';
 import { startOf } from './resume.ts';
@@ -181,8 +181,9 @@ async function attempt(
     answerTool: string | undefined,
   ): Promise<AgentOutcome | undefined> {
     const prompt = promptOf(conversation(), assignment, system);
-    const input = estimateTokens(prompt);
-    const admission = await session.admit(resolved.name, { ...mostSpent(input, price), isAdaptable: true });
+    const sent = { ...request, prompt };
+    const input = estimateTokens(sent);
+    const admission = await session.admit(resolved.name, callEstimate(input, price));
     if (admission.kind === 'stop') {
       const { reason, waits } = admission;
       if (waits !== undefined) return { kind: 'blocked', reason: waits };
@@ -194,7 +195,7 @@ async function attempt(
     try {
       const answer = await callModel(
         resolved,
-        { ...request, prompt, ...(maxOutputTokens !== undefined && { maxOutputTokens }) },
+        { ...sent, ...(maxOutputTokens !== undefined && { maxOutputTokens }) },
         {
           signal: session.signal,
           timers,
@@ -210,7 +211,7 @@ async function attempt(
         if (said !== undefined) report = { ...said, windows };
         const hasSpent = usage !== undefined || content.length > 0;
         if (hasSpent) {
-          const spent = usageOf(usage, { prompt, content, price, wallMs, answerTool });
+          const spent = usageOf(usage, { sent, content, price, wallMs, answerTool });
           await spend(`${assignment.task}/failed/${options.ids.mint()}`, { ...spent, toolCalls: 0 });
         }
         // The remaining budget cut it short, not the model: the limit decides whether there may be more.
@@ -219,7 +220,7 @@ async function attempt(
       }
       const { content, usage, windows } = answer.value;
       report = { kind: 'answered', windows };
-      const spent = usageOf(usage, { prompt, content, price, wallMs, answerTool });
+      const spent = usageOf(usage, { sent, content, price, wallMs, answerTool });
       await keep({ v: 1, kind: 'assistant', content: [...content], usage: spent });
       await spendLastAnswer();
     } finally {

@@ -7,7 +7,7 @@ import type { AssistantPart, CallUsage } from './transcript.ts';
 export function usageOf(
   usage: LanguageModelV4Usage | undefined,
   context: {
-    readonly prompt: object;
+    readonly sent: object;
     readonly content: readonly AssistantPart[];
     readonly price: Price | undefined;
     readonly wallMs: number;
@@ -15,9 +15,9 @@ export function usageOf(
     readonly answerTool: string | undefined;
   },
 ): CallUsage {
-  const { prompt, content, price, wallMs, answerTool } = context;
+  const { sent, content, price, wallMs, answerTool } = context;
   const reported = usage?.inputTokens.total !== undefined && usage.outputTokens.total !== undefined;
-  const input = usage?.inputTokens.total ?? estimateTokens(prompt);
+  const input = usage?.inputTokens.total ?? estimateTokens(sent);
   const output = usage?.outputTokens.total ?? estimateTokens(content);
   const cached = Math.min(input, usage?.inputTokens.cacheRead ?? 0);
   const cacheWrite = Math.min(input - cached, usage?.inputTokens.cacheWrite ?? 0);

@@ -3,25 +3,33 @@ import { costMicroUsd, type Price } from './prices.ts';
 
 /** Providers reject requests below this. */
 const LEAST = 16;
-/** The models' own maximum: a larger number limits nothing, and some providers reject it. */
+/** The most that is asked for: some providers reject a larger number. */
 const MOST = 64_000;
+/** What a model may answer that is not told how much. */
+const UNTOLD = 128_000;
 
-/** The most that a call may spend. */
-export function mostSpent(input: number, price: Price | undefined): CallEstimate {
-  const tokens = { input, output: MOST, cached: 0, cacheWrite: input };
-  return { tokens: input + MOST, ...(price !== undefined && { costMicroUsd: costMicroUsd(tokens, price) }) };
+/** The most that a call may spend, and the least that it can make do with. */
+export function callEstimate(input: number, price: Price | undefined): CallEstimate {
+  return { ...spending(input, UNTOLD, price), least: spending(input, LEAST, price) };
 }
 
-/** The maximum answer length that fits the remaining budget; undefined if unlimited. */
+/** As if nothing of the input were cached, and all of it were written to the cache. */
+function spending(input: number, output: number, price: Price | undefined) {
+  const tokens = { input, output, cached: 0, cacheWrite: input };
+  return { tokens: input + output, ...(price !== undefined && { costMicroUsd: costMicroUsd(tokens, price) }) };
+}
+
+/** The maximum answer length that fits the remaining budget; undefined if any length does. */
 export function outputLimit(
   left: Allowance | undefined,
   inputTokens: number,
   price: Price | undefined,
 ): number | undefined {
-  const { tokens = Number.POSITIVE_INFINITY, costMicroUsd = Number.POSITIVE_INFINITY } = left ?? {};
+  const { tokens = Number.POSITIVE_INFINITY, costMicroUsd: money = Number.POSITIVE_INFINITY } = left ?? {};
+  const { costMicroUsd: forInput = 0 } = spending(inputTokens, 0, price);
   // A price is dollars per million tokens, so millionths of a dollar per token.
-  const { input = 0, output = 0 } = price ?? {};
-  const affordable = output > 0 ? Math.floor((costMicroUsd - inputTokens * input) / output) : Number.POSITIVE_INFINITY;
+  const { output = 0 } = (price?.long !== undefined && inputTokens > price.long.over ? price.long : price) ?? {};
+  const affordable = output > 0 ? Math.floor((money - forInput) / output) : Number.POSITIVE_INFINITY;
   const most = Math.min(tokens - inputTokens, affordable);
-  return most < MOST ? Math.max(LEAST, most) : undefined;
+  return most < UNTOLD ? Math.min(MOST, Math.max(LEAST, most)) : undefined;
 }

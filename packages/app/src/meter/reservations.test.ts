@@ -68,14 +68,15 @@ describe('reservations', () => {
   it('[A1100] give a call that can make do with less what is left, and others wait for it', async () => {
     const { path, spend } = tree({ maxTotalTokens: 100 });
     const desk = createReservations();
-    const wanted = { tokens: 5_000, isAdaptable: true };
+    const wanted = { tokens: 5_000, least: { tokens: 71 } };
     const first = await desk.reserve(path(child), wanted, never);
     expect([first, desk.held(root).tokens]).toMatchObject([{ kind: 'go', left: { tokens: 100 } }, 100]);
     const second = desk.reserve(path(other), wanted, never);
     spend(30);
     if (first?.kind === 'go') first.release();
-    expect(await second).toMatchObject({ kind: 'go', left: { tokens: 70 } });
-    expect(desk.held(root).tokens).toBe(70);
+    expect(await second).toMatchObject({ kind: 'stop', reached: { used: 30, wanted: 71 } });
+    const third = await desk.reserve(path(other), { ...wanted, least: { tokens: 70 } }, never);
+    expect([third, desk.held(root).tokens]).toMatchObject([{ kind: 'go', left: { tokens: 70 } }, 70]);
   });
 
   it('[A1100] end their wait when the work is canceled', async () => {

@@ -63,9 +63,9 @@ export function createReservations(): Reservations {
     };
   }
 
-  /** What an adaptable call will take: not more than is left. */
+  /** A call that can make do with less takes no more than is left. */
   const within = (wanted: CallEstimate, left: Allowance = {}): CallEstimate => {
-    if (wanted.isAdaptable !== true) return wanted;
+    if (wanted.least === undefined) return wanted;
     const { tokens = wanted.tokens, costMicroUsd = wanted.costMicroUsd ?? 0 } = left;
     return {
       tokens: Math.min(wanted.tokens, tokens),

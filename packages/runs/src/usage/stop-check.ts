@@ -50,8 +50,8 @@ export interface CallEstimate {
   readonly tokens: number;
   /** Undefined if the price is unknown. */
   readonly costMicroUsd?: number | undefined;
-  /** The call can make do with whatever is left: it is told how much that is. */
-  readonly isAdaptable?: boolean | undefined;
+  /** The call can make do with less, down to this: it is told how much is left. */
+  readonly least?: Omit<CallEstimate, 'least'> | undefined;
 }
 
 export type StopVerdict =
@@ -147,6 +147,7 @@ export function checkRoom(
   if (verdict.kind === 'stop') return verdict;
   let { left } = verdict;
   let mustWait = false;
+  const needed = wanted.least ?? wanted;
   for (const budgeted of path) {
     const { run, limits, spent, reserved } = budgeted;
     const checks = [
@@ -154,13 +155,13 @@ export function checkRoom(
         ...({ condition: 'tokens', name: 'maxTotalTokens', unit: 'tokens' } as const),
         used: (spent?.inputTokens ?? 0) + (spent?.outputTokens ?? 0),
         reserved: reserved.tokens,
-        wanted: wanted.isAdaptable === true ? 1 : wanted.tokens,
+        wanted: needed.tokens,
       },
       {
         ...({ condition: 'cost', name: 'maxCostMicroUsd', unit: 'millionths of a dollar' } as const),
         used: spent?.costMicroUsd ?? 0,
         reserved: reserved.costMicroUsd ?? 0,
-        wanted: wanted.isAdaptable === true ? 1 : (wanted.costMicroUsd ?? Number.POSITIVE_INFINITY),
+        wanted: needed.costMicroUsd ?? Number.POSITIVE_INFINITY,
       },
     ];
     for (const { condition, name, unit, used, reserved: held, wanted: more } of checks) {
@@ -168,7 +169,7 @@ export function checkRoom(
       if (allowed === undefined) continue;
       if (used + more > allowed) {
         const amount = Number.isFinite(more) ? String(more) : 'an unknown number';
-        const reason = `${usedWords(budgeted, String(used), allowed, unit)}, and the next call may take ${amount}.`;
+        const reason = `${usedWords(budgeted, String(used), allowed, unit)}, and the next call ${wanted.least === undefined ? 'may take' : 'takes at least'} ${amount}.`;
         const known = Number.isFinite(more) ? { wanted: more } : {};
         const reached = { name, ...ceilingOf(budgeted), allowed, used, ...known };
         return { kind: 'stop', run, condition, reason, reached };
