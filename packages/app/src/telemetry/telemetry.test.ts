@@ -79,6 +79,13 @@ const NAMES = new Set([
   ...['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens', 'gen_ai.usage.cache_read.input_tokens'],
 ]);
 
+/** What they require of the points of each metric. */
+const METRICS: Readonly<Record<string, readonly string[]>> = {
+  'gen_ai.client.operation.duration': ['gen_ai.operation.name', 'gen_ai.provider.name'],
+  'gen_ai.client.token.usage': ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.token.type'],
+};
+const unknownNames = (keys: readonly string[]) => keys.filter(key => key.startsWith('gen_ai.') && !NAMES.has(key));
+
 async function collector() {
   const taken: { readonly url: string; readonly headers: NodeJS.Dict<string | string[]>; readonly body: unknown }[] =
     [];
@@ -148,9 +155,11 @@ describe('telemetry', () => {
     for (const span of spans) {
       const keys = span.attributes.map(({ key }) => key);
       const operation = span.attributes.find(({ key }) => key === 'gen_ai.operation.name')?.value;
-      const required = REQUIRED[(operation as { readonly stringValue: string }).stringValue] ?? ['unknown operation'];
+      const { stringValue: named } = operation as { readonly stringValue: string };
+      const required = REQUIRED[named] ?? ['unknown operation'];
+      expect(span.name.split(' ')[0]).toBe(named);
       expect(keys).toEqual(expect.arrayContaining([...required, 'signalbox.run.id', 'signalbox.event.id']));
-      expect(keys.filter(key => key.startsWith('gen_ai.') && !NAMES.has(key))).toEqual([]);
+      expect(unknownNames(keys)).toEqual([]);
       expect(BigInt(span.endTimeUnixNano) > BigInt(span.startTimeUnixNano)).toBe(true);
     }
     expect(chat?.attributes).toEqual(
@@ -162,6 +171,12 @@ describe('telemetry', () => {
     );
 
     const told = metrics.parse(taken[1]?.body).resourceMetrics[0]?.scopeMetrics[0]?.metrics ?? [];
+    for (const { name, histogram } of told)
+      for (const { attributes } of histogram.dataPoints) {
+        const keys = attributes.map(({ key }) => key);
+        expect([name, keys]).toEqual([name, expect.arrayContaining([...(METRICS[name] ?? ['unknown metric'])])]);
+        expect(unknownNames(keys)).toEqual([]);
+      }
     expect(
       told.map(({ name, unit, histogram }) => [name, unit, histogram.dataPoints.map(({ count, sum }) => [count, sum])]),
     ).toEqual([
