@@ -1,6 +1,13 @@
 import { usageError } from '@signalbox/app';
 import { everyListedRun, guidedRunsIn, type ListedRun } from '@signalbox/app/all-runs';
-import { type ErrorEnvelope, type Reader, type RunRecord, runStatus, timerWait } from '@signalbox/app/host';
+import {
+  type ErrorEnvelope,
+  isLostDatabase,
+  type Reader,
+  type RunRecord,
+  runStatus,
+  timerWait,
+} from '@signalbox/app/host';
 import type { DefineCommand } from './command.ts';
 import { askedDataDirectory, DATA_DIR_OPTION, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodes } from './exit-code.ts';
@@ -64,9 +71,10 @@ export const defineList: DefineCommand = (command, { terminal, signals, end }) =
         } else for (const row of rows) terminal.print(lineOf(row));
         return exitCodes.done;
       };
-      const withoutDatabase = () => {
-        // Journals without a database are of one that was lost.
-        return list(undefined, tellAhead(terminal, directory));
+      const withoutDatabase = (missing: ErrorEnvelope) => {
+        // A list that is watched says it first, any other at its end.
+        if (flags.watch === true) tellAhead(terminal, directory);
+        return list(undefined, isLostDatabase(missing));
       };
       end(await withReader(terminal, flags, reader => list(reader), withoutDatabase));
     });

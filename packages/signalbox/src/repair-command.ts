@@ -40,12 +40,19 @@ Exit codes: 0 everything matches its log, 1 something could not be repaired, 2 u
         reportError(terminal, done.error, json);
         return end(exitCodeOf(done.error));
       }
-      terminal.print(json ? JSON.stringify(done.value) : describeRepair(done.value, paintOf(terminal)));
+      terminal.print(
+        json ? JSON.stringify(done.value) : describeRepair(done.value, paintOf(terminal), commandOf(flags)),
+      );
       end(done.value.ok ? exitCodes.done : exitCodes.failed);
     });
 };
 
-function describeRepair(report: RepairReport, paint: Paint): string {
+/** The command that does what a dry run foresees. */
+function commandOf({ fromJournals, yes }: RepairFlags): string {
+  return ['signalbox repair', fromJournals && '--from-journals', yes && '--yes'].filter(Boolean).join(' ');
+}
+
+function describeRepair(report: RepairReport, paint: Paint, command: string): string {
   const {
     ok,
     dryRun,
@@ -82,7 +89,7 @@ function describeRepair(report: RepairReport, paint: Paint): string {
       ({ project, records }) => `  restored  project ${project}, ${records} records from its journal`,
     ),
     ...faults.map(({ project, what }) => paint.bad(`✗ project ${project}: ${shown(what)}`)),
-    ...(dryRun && changes > 0 ? ['Nothing was changed. Run "signalbox repair" to do this.'] : []),
+    ...(dryRun && changes > 0 ? [`Nothing was changed. Run "${command}" to do this.`] : []),
     ...(ok && !(dryRun && changes > 0) ? [paint.good(`✓ all ${runs} runs match their logs`)] : []),
     ...(ok
       ? []

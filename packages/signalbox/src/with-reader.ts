@@ -1,10 +1,17 @@
 import path from 'node:path';
-import { type ErrorEnvelope, openReader, type Reader, withHeld, withInterrupted } from '@signalbox/app/host';
+import {
+  type ErrorEnvelope,
+  isLostDatabase,
+  openReader,
+  type Reader,
+  withHeld,
+  withInterrupted,
+} from '@signalbox/app/host';
 import { askedDataDirectory, type DataFlags } from './data-directory-option.ts';
 import { type ExitCode, exitCodeOf } from './exit-code.ts';
 import { liveOwner } from './owner/live-owner.ts';
 import { ownerStorage } from './storage/owner-storage.ts';
-import { reportError, type Terminal } from './terminal.ts';
+import { paintOf, reportError, type Terminal } from './terminal.ts';
 
 /** Reads the data directory, whichever process owns it. An error is reported once. */
 export async function withReader(
@@ -22,7 +29,11 @@ export async function withReader(
   };
   if (!opened.ok && opened.error.code === 'store/missing' && onNothing !== undefined) {
     const outcome = await onNothing(opened.error);
-    return typeof outcome === 'number' ? outcome : refuse(outcome);
+    const isLost = isLostDatabase(opened.error);
+    if (typeof outcome !== 'number') return refuse(isLost ? opened.error : outcome);
+    // What was answered is not all there is.
+    if (isLost) terminal.complain(paintOf(terminal).bad(`! ${opened.error.message} ${opened.error.suggestion}`));
+    return outcome;
   }
   if (!opened.ok) return refuse(opened.error);
   try {

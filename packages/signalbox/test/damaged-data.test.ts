@@ -81,7 +81,12 @@ describe('a data directory that is damaged', () => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(path.join(data, `db.sqlite${suffix}`), { force: true });
     expect((await signalbox(data, 'ls')).errors).toContain('signalbox repair');
     expect((await signalbox(data, 'ls')).out).not.toContain('No runs yet');
-    for (const command of ['show', 'verify', 'events', 'frames', 'state', 'why', 'export', 'replay']) {
+    for (const args of [['ls'], ['decisions'], ['find', 'anything']])
+      expect(await signalbox(data, ...args)).toMatchObject({
+        code: 0,
+        errors: expect.stringMatching(/database is lost.*signalbox repair/),
+      });
+    for (const command of ['artifacts', 'show', 'verify', 'events', 'frames', 'state', 'why', 'export', 'replay']) {
       const { code, out, errors } = await signalbox(data, command, run);
       expect([command, code, out + errors]).toEqual([command, 1, expect.stringContaining('The database is lost')]);
       expect([command, out + errors]).toEqual([command, expect.stringContaining('signalbox repair')]);
@@ -97,6 +102,29 @@ describe('a data directory that is damaged', () => {
     });
     expect((await signalbox(data, 'gc')).errors).toBe('');
     expect((await signalbox(data, 'events', run)).code).toBe(0);
+  });
+
+  it('[A1239] is searched with a file in the place of its cache, which repair names', async () => {
+    const { data, run } = await dataWithRun();
+    rmSync(path.join(data, 'cache'), { recursive: true, force: true });
+    writeFileSync(path.join(data, 'cache'), '');
+    expect(await signalbox(data, 'find', run)).toMatchObject({ code: 0, errors: '' });
+    expect(await signalbox(data, 'repair')).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/"cache" in the data directory[\s\S]*Delete or move it/),
+    });
+  });
+
+  it('[X212] is not rebuilt by the command line from no journals: it says what would be lost, and a dry run which command does it', async () => {
+    const { data, run } = await dataWithRun();
+    expect((await signalbox(data, 'repair', '--from-journals', '--dry-run')).out).toContain(
+      'Run "signalbox repair --from-journals" to do this',
+    );
+    rmSync(path.join(data, 'runs'), { recursive: true });
+    const refused = await signalbox(data, 'repair', '--from-journals');
+    expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining(run) });
+    expect(await signalbox(data, 'show', run)).toMatchObject({ code: 0 });
+    expect((await signalbox(data, 'repair', '--from-journals', '--yes')).out).toContain(`lost      ${run}`);
   });
 
   it('[A440] is found by doctor --deep: a journal that was changed, or that is not the log’s', async () => {

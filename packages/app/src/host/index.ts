@@ -102,7 +102,7 @@ export { type ProjectReport, verifyProject } from '../projects/verify-project.ts
 export { openRecoveryBook } from '../recoveries/recovery-book.ts';
 export { type RedactionRequest, unconfirmedRedaction } from '../redact/redact-desk.ts';
 export { journalsAhead } from '../repair/journals-ahead.ts';
-export { openReader } from '../repair/lost-database.ts';
+export { isLostDatabase, openReader } from '../repair/lost-database.ts';
 export { type RepairReport, repairHome } from '../repair/repair-home.ts';
 export type { RunReplay } from '../replay/replay-job.ts';
 export { type ReplayVerdict, verifyBundleReplay, verifyRunReplay } from '../replay/verify-replay.ts';

@@ -22,6 +22,11 @@ function orLost<T, E extends ErrorEnvelope>(
   return lost === undefined ? opened : { ok: false, error: lost };
 }
 
+/** Whether an error says that a database is gone, rather than that there never was one. */
+export function isLostDatabase({ code, details }: ErrorEnvelope): boolean {
+  return code === 'store/missing' && details?.runs !== undefined;
+}
+
 /** Undefined if nothing was ever run beside that file. */
 export function lostDatabase(file: string): ErrorEnvelope<'store/missing'> | undefined {
   const directory = path.dirname(file);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { sqliteCode } from '@signalbox/journal';
 import { type ErrorEnvelope, err, type FindQuery, type FoundList, ok, type Result } from '@signalbox/model';
@@ -7,7 +7,7 @@ import { openIndex, refreshIndex, searchFile } from './refresh-search.ts';
 
 /**
  * Searches a data directory, whichever process owns it: the index is a cache that any process may bring up to date. In a directory that takes
- * no writes it is made in memory.
+ * no writes, or with a file in the place of the cache, it is made in memory.
  */
 export async function findBeside(
   { dataDirectory, reader }: { readonly dataDirectory: string; readonly reader: Reader | undefined },
@@ -28,5 +28,6 @@ export async function findBeside(
 
 function isKept(dataDirectory: string, reader: Reader | undefined): boolean {
   const hasAnything = reader !== undefined || existsSync(path.join(dataDirectory, 'sessions'));
-  return hasAnything && diskFault(dataDirectory) === undefined;
+  const cache = statSync(path.dirname(searchFile(dataDirectory)), { throwIfNoEntry: false });
+  return hasAnything && cache?.isDirectory() !== false && diskFault(dataDirectory) === undefined;
 }

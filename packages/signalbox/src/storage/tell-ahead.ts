@@ -1,11 +1,11 @@
 import { journalsAhead } from '@signalbox/app/host';
 import { paintOf, type Terminal } from '../terminal.ts';
 
-/** Warns on the terminal that the journals contain records that the database lacks. Returns whether they do. */
-export function tellAhead(terminal: Terminal, dataDirectory: string): boolean {
+/** Warns on the terminal that the journals contain records that the database lacks. */
+export function tellAhead(terminal: Terminal, dataDirectory: string): void {
   const { absent, behind } = journalsAhead(dataDirectory);
   const count = absent.length + behind.length;
-  if (count === 0) return false;
+  if (count === 0) return;
   const first = [...absent, ...behind][0];
   const others = count === 1 ? '' : ` and ${count - 1} more`;
   terminal.complain(
@@ -14,5 +14,4 @@ export function tellAhead(terminal: Terminal, dataDirectory: string): boolean {
         'Stop Signalbox and run "signalbox repair".',
     ),
   );
-  return true;
 }
