@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { type ErrorEnvelope, failure, type Result } from '@signalbox/model';
 import { openArchive as openStoredArchive, openReader as openStoredReader } from '@signalbox/store';
+import * as z from 'zod';
 import { projectsWithJournal, runsWithJournal } from './run-journals.ts';
 
 /** Opens a data directory's database for reading. One that is gone while its journals are there is said to be lost. */
@@ -24,8 +25,10 @@ function orLost<T, E extends ErrorEnvelope>(
 
 /** Whether an error says that a database is gone, rather than that there never was one. */
 export function isLostDatabase({ code, details }: ErrorEnvelope): boolean {
-  return code === 'store/missing' && details?.runs !== undefined;
+  return code === 'store/missing' && lostDetails.safeParse(details).success;
 }
+
+const lostDetails = z.object({ file: z.string(), runs: z.int() });
 
 /** Undefined if nothing was ever run beside that file. */
 export function lostDatabase(file: string): ErrorEnvelope<'store/missing'> | undefined {
