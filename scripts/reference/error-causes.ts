@@ -55,7 +55,10 @@ export const errorCauses: Readonly<Record<ErrorCode, readonly [cause: string, re
     'The data directory has to be brought up to date first.',
     'Run any command that writes, such as `signalbox gc --dry-run` or `serve`.',
   ],
-  'store/missing': ['There is no such data directory.', 'Check `--data-dir` and `SIGNALBOX_DATA_DIR`.'],
+  'store/missing': [
+    'There is no such data directory, or its database is lost.',
+    'Check `--data-dir` and `SIGNALBOX_DATA_DIR`. If the error says that the database is lost: `signalbox repair`.',
+  ],
   'store/owned': ['Another process owns the data directory.', 'Use it through that process, or end it.'],
   'store/damaged': ['The database is damaged.', '`signalbox doctor --deep`, then `signalbox repair`.'],
   'store/blob-missing': ['A stored content is gone.', 'Restore it from a backup.'],
