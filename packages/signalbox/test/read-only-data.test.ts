@@ -43,6 +43,7 @@ const READERS: ReadonlySet<string> = new Set([
     'logs',
     'artifacts',
     'artifact',
+    'limits ls',
     'diff',
   ],
   ...['decisions', 'checkpoints', 'export', 'replay', 'verify', 'backup', 'recoveries', 'users ls', 'sandbox'],
