@@ -57,16 +57,29 @@ function compiled(file: string, source: string): string {
   }
 }
 
-type Compiler = Pick<typeof esbuild, 'transformSync' | 'stop'>;
+type Compiler = Pick<typeof esbuild, 'transformSync'>;
 let loaded: Compiler | undefined;
 
 /** Loaded when the first module is compiled: it takes longer than the rest of a start. */
 function compiler(): Compiler {
-  loaded ??= createRequire(import.meta.url)('esbuild') as Compiler;
+  loaded ??= loadCompiler();
   return loaded;
 }
 
-/** Ends the thread and the process of the compiler, if they run. The next module that is compiled starts them again. */
-export function endCompiler(): void {
-  void loaded?.stop();
+/**
+ * Every module is compiled by a process of its own, which has ended by then. A shared one would be started in a thread, and if that thread
+ * ends first, nobody waits for the process: it would stay in the process table as long as we run. For a few modules, a thread takes longer too.
+ */
+function loadCompiler(): Compiler {
+  const given = process.env[USES_THREADS];
+  process.env[USES_THREADS] = '0';
+  try {
+    return createRequire(import.meta.url)('esbuild') as Compiler;
+  } finally {
+    if (given === undefined) delete process.env[USES_THREADS];
+    else process.env[USES_THREADS] = given;
+  }
 }
+
+/** Read by the compiler when it is loaded. */
+const USES_THREADS = 'ESBUILD_WORKER_THREADS';

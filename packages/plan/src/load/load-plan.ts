@@ -7,7 +7,7 @@ import { noteAuthorFile } from '../errors/author-files.ts';
 import type { Timers } from '../frames/frame-scheduler.ts';
 import { type AnyPlan, isPlan } from '../plan-definition.ts';
 import { PlanError, type PlanErrorCode, planFailure, type SourcePosition } from '../plan-error.ts';
-import { type CompileCache, endCompiler } from './compile-module.ts';
+import type { CompileCache } from './compile-module.ts';
 import { readPlainFile } from './plain-file.ts';
 import { type ModuleWitness, markedUrl } from './plan-modules.ts';
 import { unquoted } from './unquoted.ts';
@@ -48,7 +48,6 @@ export interface ImportLimit {
 }
 
 let loads = 0;
-let underWay = 0;
 
 export interface LoadOptions {
   readonly cache?: CompileCache | undefined;
@@ -144,14 +143,10 @@ async function load(
     cache,
   });
   let loaded: { readonly default?: unknown };
-  underWay += 1;
   try {
     loaded = await imported(url, limit);
   } catch (error) {
     return err(planFailure(loadError(error, entry, new Set(files.keys())), 'plan/load-failed'));
-  } finally {
-    underWay -= 1;
-    if (underWay === 0) endCompiler();
   }
   if (!isPlan(loaded.default)) {
     return err(planFailure(new PlanError('plan/not-a-plan', `${entry} does not export a plan as default`)));
