@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import path from 'node:path';
 import type { AgentRow } from '@signalbox/adapters/agents';
+import type { Assignment } from '@signalbox/runs';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { openAgentRegister } from './agent-register.ts';
@@ -60,6 +61,9 @@ describe('which agent does the work', () => {
       installed: { program: [`${dataDirectory}/agents/gemini/node_modules/.bin/gemini`, '--acp'], version: '2.0.0' },
     });
     expect(register.choose({ vendor: 'codex' })).toEqual({ kind: 'builtin' });
+    const own = [{ name: 'search', description: 'Search', input: {}, risk: 'low', effects: 'none' }] as const;
+    for (const given of [{ tools: { own } }, { mcp: [] }] as readonly Partial<Assignment>[])
+      expect(register.choose({ vendor: 'claude', ...given })).toEqual({ kind: 'builtin' });
   });
 
   it('[A713] is a program on the PATH only by its name', () => {

@@ -10,7 +10,7 @@ export interface AgentRegister {
   /** The agent's program on this machine; undefined if there is none. */
   installed(row: AgentRow): InstalledAgent | undefined;
   /** The agent that does the work of an assignment: one that is installed, or the one that comes along. */
-  choose(assignment: Pick<Assignment, 'vendor' | 'plugin'>): AgentChoice;
+  choose(assignment: Pick<Assignment, 'vendor' | 'plugin' | 'tools' | 'mcp'>): AgentChoice;
 }
 
 type AgentChoice =
@@ -52,11 +52,13 @@ export function openAgentRegister({ dataDirectory, env, rows = AGENT_ROWS }: Reg
   return {
     rows: all,
     installed,
-    choose({ vendor, plugin }) {
+    choose({ vendor, plugin, tools, mcp }) {
       if (plugin === BUILTIN) return { kind: 'builtin' };
       const known = all();
       if (plugin !== undefined) return known.ok ? named(plugin, known.value) : missing(known.error);
-      if (!known.ok || vendor === 'any') return { kind: 'builtin' };
+      // Only the built-in agent can be given tools.
+      const isGivenTools = tools?.own !== undefined || mcp !== undefined;
+      if (!known.ok || vendor === 'any' || isGivenTools) return { kind: 'builtin' };
       // A program that happens to be on the PATH takes part only by name.
       for (const row of known.value.filter(each => each.vendor === vendor)) {
         const found = installed(row);
