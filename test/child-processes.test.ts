@@ -7,7 +7,7 @@ const STARTERS: Readonly<Record<string, string>> = {
   'packages/app/src/child/child-process.ts': 'it starts this program again, by the path of its own Node',
   'packages/signalbox/src/serving/desktop-command.ts': 'a browser, which the person asked for and sits in front of',
   'packages/signalbox/src/serving/open-browser.ts': 'a browser, which the person asked for and sits in front of',
-  'packages/signalbox/src/dev/plan-check.ts':
+  'packages/signalbox/src/lint/type-check.ts':
     'it starts the type checker of the person’s own project, by the path of its own Node',
   'packages/app/src/threads/io-watch.ts': 'it starts nothing: it refuses what renders start',
   'packages/testkit/src/child-process.ts': 'for tests',

@@ -32,7 +32,8 @@ describe('signalbox demo', () => {
       const { agents } = (await (await fetch(`${url}/api/agents`, { headers })).json()) as {
         agents: readonly { readonly name: string }[];
       };
-      expect(agents.map(({ name }) => name)).toEqual(['backend', 'frontend', 'tests']);
+      // Those of the scenario, and those of runs that work by then.
+      expect(agents.map(({ name }) => name)).toEqual(expect.arrayContaining(['backend', 'frontend', 'tests']));
       child.kill('SIGINT');
       expect(await ended).toBe(130);
       expect(readdirSync(cwd).filter(name => name.startsWith('signalbox-demo'))).toEqual([]);

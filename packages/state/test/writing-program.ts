@@ -12,8 +12,10 @@ export interface WritingProgram {
 
 export function startWriting(file: string, how: 'append' | 'read and write' = 'append'): Promise<WritingProgram> {
   const open = how === 'append' ? '>>' : '<>';
-  // A program that it started has the file too.
-  const script = `exec 3${open}"$1"; while :; do sleep 0.01; done & echo open; while read -r line; do echo "$line" >&3; echo written; done; kill $!`;
+  // Programs that it started have the file too. They end before it does: the trap waits for the last one.
+  const others = '(trap exit TERM; while :; do sleep 0.01; done)';
+  const lines = 'while read -r line; do echo "$line" >&3; echo written; done';
+  const script = `exec 3${open}"$1"; ${others} & echo open; ${lines}; kill $!; wait $!`;
   return startProgram('/bin/sh', ['-c', script, 'sh', file]);
 }
 

@@ -17,7 +17,7 @@ const LARGEST_HEAP = 128 * 1024 * 1024;
 export function giveBackWhenIdle(
   feed: Pick<RunFeed, 'subscribe'>,
   timers: Machine['timers'],
-  giveBack: () => void = collectAll,
+  giveBack = () => collectAll(),
 ): () => void {
   let isActive = false;
   let cancel: (() => void) | undefined;
@@ -41,8 +41,8 @@ export function giveBackWhenIdle(
 }
 
 /** Takes about 50 ms. Other collections leave empty pages with the process. */
-export function collectAll(): void {
-  if (getHeapStatistics().used_heap_size > LARGEST_HEAP) return;
+export function collectAll(largestHeap = LARGEST_HEAP): void {
+  if (getHeapStatistics().used_heap_size > largestHeap) return;
   setFlagsFromString('--expose-gc');
   try {
     const collect = runInNewContext('gc') as (options: object) => void;
