@@ -77,7 +77,8 @@ export class LongestFirst extends BaseSequencer {
     const project = ({ project: { name } }: TestSpecification) => PROJECTS.indexOf(name);
     const rank = ({ moduleId }: TestSpecification) => {
       const at = LONGEST.findIndex(file => moduleId.endsWith(`/${file}`));
-      return at < 0 ? LONGEST.length : at;
+      if (at >= 0) return at;
+      return moduleId.includes('/test/browser/') ? 0 : LONGEST.length;
     };
     return sorted.toSorted((a, b) => project(a) - project(b) || rank(a) - rank(b));
   }

@@ -55,8 +55,9 @@ describe('two pages', () => {
     });
     await open(`/queue?decision=${first.decision}`, second);
     await desk(second).getByRole('button', { name: 'Deny…' }).click();
-    await second.keyboard.type('No.');
-    await second.keyboard.press('Enter');
+    const reason = desk(second).getByRole('textbox');
+    await reason.fill('No.');
+    await reason.press('Enter');
     await desk().getByRole('button', { name: 'Approve' }).click();
     await expect.poll(() => answerOf(first.run, first.decision)).toBe('approve');
     answered();
