@@ -55,7 +55,7 @@ describe('two pages', () => {
     });
     await open(`/queue?decision=${first.decision}`, second);
     await desk(second).getByRole('button', { name: 'Deny…' }).click();
-    const reason = desk(second).getByRole('textbox');
+    const reason = desk(second).getByRole('textbox', { name: /^Reason/ });
     await reason.fill('No.');
     await reason.press('Enter');
     await desk().getByRole('button', { name: 'Approve' }).click();
