@@ -5,7 +5,7 @@ import { costMicroUsd, type Price } from './prices.ts';
 const LEAST = 16;
 /** The most that is asked for: some providers reject a larger number. */
 const MOST = 64_000;
-/** What a model may answer that is not told how much. */
+/** The longest answer of a model that is given no maximum. */
 const UNTOLD = 128_000;
 
 /** The most that a call may spend, and the least that it can make do with. */

@@ -36,7 +36,7 @@ const limitContext = z.object({
   allowed: z.int().nonnegative(),
   spent: z.int().nonnegative().optional(),
   suggested: z.int().nonnegative(),
-  /** What a call would have taken. */
+  /** The tokens that the refused call would have taken. */
   wanted: z.int().nonnegative().optional(),
   /** Absent for a limit of the run. */
   ceiling: z

@@ -21,7 +21,7 @@ export interface OwnSessionPorts {
   readonly timers: Machine['timers'];
   readonly sender: Pick<EventSender, 'send'>;
   readonly events: WorkEvents;
-  /** What earlier lives kept. */
+  /** Entries that earlier lives kept. */
   readonly before: readonly Json[];
   /** Stores entries, and returns them without secrets. */
   readonly store: (entries: readonly Json[]) => readonly Json[];

@@ -98,7 +98,7 @@ export function planAgents({ runner, register, machine, fleetOf }: PlanAgentsPor
         return `A brake holds this agent: ${brake.action.reason}. Release it with: signalbox brake --release`;
       const { wanted, status } = record() ?? {};
       if (isHeld || (wanted === 'pause' && status === 'paused'))
-        return 'A person paused this agent. Let it go on with: signalbox fleet resume';
+        return 'A person paused this agent. Resume it with: signalbox fleet resume';
       return undefined;
     }
 
