@@ -4,7 +4,7 @@ import { type AgentId, type Json, parsedJson } from '@signalbox/model';
 
 const FOLDER = 'fleet-agents';
 
-/** What the fleet's own agents said and did, for their next life: a file for each, with a line for each entry. */
+/** Transcripts of the fleet's own agents, kept for their next life: a file for each agent, a line for each entry. */
 export interface AgentTranscripts {
   /** The entries so far; a line that was cut off is left out. */
   read(agent: AgentId): readonly Json[];
@@ -29,7 +29,7 @@ export function openAgentTranscripts(dataDirectory: string): AgentTranscripts {
       fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
       const file = fs.openSync(fileOf(agent), 'a', 0o600);
       try {
-        // What a crash cut off must not run into the next line.
+        // A line that a crash cut off must not run into the next one.
         fs.writeSync(file, `\n${entries.map(entry => JSON.stringify(entry)).join('\n')}\n`);
         fs.fsyncSync(file);
       } finally {

@@ -31,7 +31,7 @@ export function reportedSession(session: AgentSession, ports: ReportPorts): Agen
   async function asked(question: AgentQuestion, ask: () => Promise<Resolution | undefined>) {
     const decisionId = decisionIdOf(run, node, iteration, question.call);
     tell({ kind: 'run_decision_asked', agentId: agent, decisionId });
-    // Who waits for the answer after that is not told it: the next session asks again.
+    // A caller that waits for the answer after that does not get it: the next session asks again.
     const resolution = await Promise.race([ask(), isStopped]);
     if (resolution === undefined) return undefined;
     const tool = isJsonObject(question.proposal) ? question.proposal.tool : undefined;

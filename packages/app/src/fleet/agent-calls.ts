@@ -350,7 +350,7 @@ export function createAgentCalls(ports: CallsPorts): AgentCalls {
   };
 }
 
-/** What a plan's agent goes on from: the transcript of its task, which its run has. */
+/** The transcript that a plan's agent continues from: that of its task, which its run has. */
 function seatState(
   { id, brief, pluginName }: AgentRecord,
   { sessionId, lastSequence }: LeftSeat,

@@ -14,7 +14,7 @@ interface PluginPorts {
   transportOf(agent: AgentId): InProcessTransport;
   /** How many adapter sessions the agent had: a session that is numbered from there is new. */
   livesOf(agent: AgentId): number;
-  /** What the agent could go on from, if it died now. */
+  /** The state that the agent could continue from if it died now. */
   stored(state: SerializedAgentState): void;
   /** The process of the agent ended by itself. */
   crashed(agent: AgentId, reason: string): void;

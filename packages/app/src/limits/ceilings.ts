@@ -48,7 +48,7 @@ export function createCeilings({ reader, clock, settings, raised }: CeilingPorts
   /** A run stays in the project that it was started in. */
   const projects = new Map<RunId, string | undefined>();
   const realPlaces = new Map<string, string>();
-  /** What was spent before yesterday does not change. */
+  /** Sums of the days before yesterday do not change. */
   let past: { readonly before: Timestamp; readonly spent: readonly RunSpent[] } | undefined;
 
   const today = () => dayOf(clock.now());
